@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration shipped with Pincite, read as package resources."""
