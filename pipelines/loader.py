@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads a corpus's pipeline from YAML, with the checks that Haystack leaves out."""
+
+from typing import Any, Literal
+
+from haystack import Pipeline
+from haystack.core.errors import DeserializationError, PipelineError
+from haystack_integrations.document_stores.pincite.errors import PinciteError
+from haystack_integrations.document_stores.pincite.resources import read_config
+from pincite.pipelines.connection_check import check_connection_entries, check_inputs, connect
+from pincite.pipelines.corpora import corpus as corpus_settings
+from pincite.pipelines.parameter_check import check_component
+from pincite.pipelines.strict_yaml import YamlText, did_you_mean, parse_yaml
+
+Kind = Literal["query", "indexing"]
+
+# Every stage stands in the YAML, also where it is an identity, so that the file and its drawing show the whole design.
+STAGES: dict[Kind, tuple[str, ...]] = {
+    "query": (
+        "request",
+        "recognizer",
+        "title",
+        "text_embedder",
+        "dense",
+        "lexical",
+        "joiner",
+        "reservation",
+        "recovery",
+        "parents",
+        "reranker",
+        "matter",
+        "named",
+        "diversifier",
+        "attribution",
+    ),
+    "indexing": ("converter",),
+}
+# The component whose inputs are the inputs of the pipeline.
+ENTRY: dict[Kind, str] = {"query": "request", "indexing": "converter"}
+_REQUIRED_KEYS = ("components", "connections")
+_OPTIONAL_KEYS: dict[str, type] = {
+    "metadata": dict,
+    "max_runs_per_component": int,
+    "connection_type_validation": bool,
+}
+
+
+def load_pipeline(corpus: str, kind: Kind) -> Pipeline:
+    """
+    The query or the indexing pipeline of a corpus, checked.
+
+    The pipeline equals what ``haystack.Pipeline.load`` makes of the same file; only the checks are added (A5).
+
+    :raises BadInputError: there is no such corpus.
+    :raises ConfigurationError: one line that names file, line, component, key, the value found and what is right.
+    """
+    settings = corpus_settings(corpus)
+    text, origin = read_config(settings.query_pipeline if kind == "query" else settings.indexing_pipeline)
+    return check_pipeline_text(text, origin, kind)
+
+
+def check_pipeline_text(text: str, origin: str, kind: Kind) -> Pipeline:
+    """
+    Check the YAML text of a pipeline and build it.
+
+    :param origin: how messages name the text.
+    :raises ConfigurationError: see :func:`load_pipeline`.
+    """
+    source = parse_yaml(text, origin)
+    _check_top_level(source)
+    _check_stages(source, kind)
+    for name in source.data["components"]:
+        check_component(source, name)
+    check_connection_entries(source)
+    pipeline = _build(source)
+    connect(source, pipeline)
+    check_inputs(source, pipeline, ENTRY[kind])
+    return pipeline
+
+
+def _check_top_level(source: YamlText) -> None:
+    known = (*_REQUIRED_KEYS, *_OPTIONAL_KEYS)
+    for key, value in source.data.items():
+        if key not in known:
+            raise source.error((key,), f"unknown key '{key}'; {did_you_mean(key, known)}")
+        wanted = _OPTIONAL_KEYS.get(key)
+        if wanted is not None and type(value) is not wanted:
+            raise source.error((key,), f"{key} is {value!r:.80}; it must be {wanted.__name__}")
+    for key in _REQUIRED_KEYS:
+        if key not in source.data:
+            raise source.error((), f"'{key}' is missing")
+    components = source.data["components"]
+    if not isinstance(components, dict):
+        raise source.error(("components",), f"components is {components!r:.80}; it must be a mapping of names")
+
+
+def _check_stages(source: YamlText, kind: Kind) -> None:
+    components = source.data["components"]
+    for stage in STAGES[kind]:
+        if stage not in components:
+            others = [name for name in components if name not in STAGES[kind]]
+            raise source.error(("components",), f"the stage '{stage}' is missing{_perhaps(stage, others)}")
+
+
+def _perhaps(stage: str, others: list[str]) -> str:
+    hint = did_you_mean(stage, others)
+    return f"; is it '{hint.split(chr(39))[1]}'?" if hint.startswith("did") else "; each stage stands in the file"
+
+
+def _build(source: YamlText) -> Pipeline:
+    without_components: dict[str, Any] = {**source.data, "components": {}, "connections": []}
+    pipeline = Pipeline.from_dict(without_components)
+    for name, entry in source.data["components"].items():
+        # One at a time, since Haystack's own message for a component that fails is a page of JSON.
+        try:
+            single = Pipeline.from_dict({"components": {name: entry}})
+        except (DeserializationError, PipelineError) as error:
+            raise source.error(("components", name), f"component '{name}': {_first_cause(error):.400}") from error
+        pipeline.add_component(name, single.remove_component(name))
+    return pipeline
+
+
+def _first_cause(error: BaseException) -> str:
+    while error.__cause__ is not None and not isinstance(error, PinciteError):
+        error = error.__cause__
+    return str(error) or type(error).__name__
