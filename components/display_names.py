@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Titles and names in the capitalisation a person would use, and the words in them that tell one from another (I4)."""
+
+import re
+from collections.abc import Iterable
+
+from haystack_integrations.components.pincite.name_words import BODY_WORDS, SMALL_WORDS, SUFFIXES
+from haystack_integrations.components.pincite.opening_text import Token, is_upper
+
+_WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
+_VOWELS = frozenset("aeiouy")
+_KEPT = frozenset(
+    "usa us uk eu llc llp lp lllp nda it ip plc ii iii iv vi vii viii ix xi xii asp isp api usd ibm ceo cfo hvac".split()
+)
+_FORMS = {"inc": "Inc", "corp": "Corp", "ltd": "Ltd", "co": "Co", "gmbh": "GmbH", "plc": "plc", "pty": "Pty", "pte": "Pte",
+          "pvt": "Pvt", "limited": "Limited", "ltda": "Ltda", "kg": "KG", "sarl": "Sàrl", "aps": "ApS"}  # fmt: skip
+
+
+class CaseBook:
+    """How the opening of a document writes its words, to give words in capitals back their usual form."""
+
+    def __init__(self, tokens: Iterable[Token]) -> None:
+        self._mixed: dict[str, str] = {}
+        self._lower: set[str] = set()
+        self._acronyms: set[str] = set()
+        previous: str = ""
+        pending: Token | None = None
+        for token in tokens:
+            if not token.text[0].isalpha():
+                continue
+            text = token.text
+            if is_upper(text):
+                if len(text) <= 6 and previous and not is_upper(previous):
+                    self._acronyms.add(token.lower)
+                pending = token
+            else:
+                if text.islower():
+                    self._lower.add(token.lower)
+                    if pending is not None and len(pending.text) <= 6:
+                        self._acronyms.add(pending.lower)
+                else:
+                    self._mixed.setdefault(token.lower, text)
+                pending = None
+            previous = text
+
+    def word(self, word: str, *, first: bool, name: bool) -> str:
+        """One word in usual form; words that are not in capitals alone are left as they are, but for small ones."""
+        lower = word.casefold()
+        bare = lower.strip(".'")
+        if not is_upper(word):
+            return word
+        if bare.replace(".", "") in _FORMS and name:
+            return word.replace(word.rstrip("."), _FORMS[bare.replace(".", "")]) if "." not in word[:-1] else word
+        if bare in _KEPT or ("." in word.rstrip(".") and len(word) <= 8) or any(c.isdigit() for c in word):
+            return word
+        if lower in SMALL_WORDS and not first and len(word) > 1:
+            return lower
+        if len(word) == 1:
+            return word
+        if lower in self._mixed:
+            return self._mixed[lower]
+        if lower in self._lower:
+            return _capital(word)
+        if (
+            lower in self._acronyms
+            or not _VOWELS.intersection(lower)
+            or (name and len(word) <= 3 and not _syllable(lower))
+        ):
+            return word
+        return _capital(word)
+
+    def phrase(self, text: str, *, name: bool = False) -> str:
+        """A heading or a name in usual form; one that is not in capitals is only tidied."""
+        count = 0
+
+        def usual(match: re.Match[str]) -> str:
+            nonlocal count
+            count += 1
+            return self.word(match.group(), first=count == 1, name=name)
+
+        out = _WORD.sub(usual, " ".join(text.split()))
+        if not name:
+            out = re.sub(r"(?<=[a-zé,)] )(Of|And|For|The|To|In|By|With|Or|On)(?= )", lambda m: m.group().lower(), out)
+            out = re.sub(
+                r"^[a-zà-ÿ]", lambda m: m.group() if re.match(r"[a-z]-|[a-z]+[A-Z.]", out) else m.group().upper(), out
+            )
+        return out
+
+
+def _capital(word: str) -> str:
+    return re.sub(
+        r"[^\W\d_]+",
+        lambda m: m.group().capitalize() if m.start() == 0 or len(m.group()) > 2 else m.group().lower(),
+        word,
+    )
+
+
+def _syllable(word: str) -> bool:
+    """Whether a word of three letters can be spoken: consonant, vowel, consonant ("Tom", "Sun")."""
+    return len(word) == 3 and word[0] not in _VOWELS and word[1] in _VOWELS and word[2] not in _VOWELS
+
+
+def distinguishing(name: str) -> set[str]:
+    """The words that tell one name from another, case-folded: no legal forms, small words or single letters."""
+    words = {w.casefold().replace(".", "").replace("'", "") for w in _WORD.findall(name)}
+    telling = {w for w in words if w not in SUFFIXES and w not in SMALL_WORDS and len(w) > 1}
+    narrow = telling - BODY_WORDS
+    return narrow or telling or words
+
+
+def covers(title: str, name: str) -> bool:
+    """Whether ``title`` already says ``name``: all its distinguishing words are there, spaced or run together."""
+    letters = "".join(c for c in title.casefold() if c.isalnum())
+    return all(word in letters for word in distinguishing(name))

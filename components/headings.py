@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The heading under which a document goes: found in its opening, freed of exhibit numbers, notices and page debris (I4)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from haystack_integrations.components.pincite.name_words import (
+    HEBREW_HEADS,
+    MONTHS,
+    SMALL_WORDS,
+    STRONG_HEADS,
+    SUFFIXES,
+    WEAK_HEADS,
+)
+from haystack_integrations.components.pincite.opening_text import BLANK, BREAK, Token, is_capital, is_caseless, is_upper
+
+_MAX_TITLE_TOKENS = 32
+_UNSUPPORTED_REACH = 800
+# Where the body of an instrument begins; no title runs across one of these.
+_STOPS = frozenset(
+    "this between among amongst dated whereas witnesseth date made entered effective parties preamble recitals background "
+    "contents article section dear page attn attention re subject source now whose i we you".split()
+)
+_THIS = frozenset({"this", "the", "present"})
+_LINKS = frozenset("of for to and & regarding concerning relating with in on under by or the".split())
+_INNER_SIGNS = frozenset("&-/,('’)#:–—+®™")
+# What may stand before a heading and is none of it.
+_PREFIX = re.compile(
+    r"""(?:
+      (?:exhibit|ex|annex|annexure|attachment|appendix|schedule|enclosure|tab)\b\.?\s*(?:no\.?\s*)?
+          (?:["'(]?[a-z]?[\d.]*(?:[-.(][\w.]{1,6}\)?){0,4}["')]?|[ivx]{1,5})(?=[\s:.\-–]|$)\s*[-–:.]?
+    | (?:conformed|execution|executed|redacted|final|draft|signature|electronic|revised|working|public)\s+(?:copy|version|draft|form)\b
+    | (?:strictly\s+)?(?:private\s+(?:and|&)\s+)?confidential(?=\s|$)(?!\s*(?:and|&|disclosure|information|-|agreement|non))
+    | confidential\s+treatment\s+(?:has\s+been\s+)?requested(?:\s+by\s+[^\n]{0,60})?
+    | table\s+of\s+contents | (?:sample|template|specimen)\s*[:\-]
+    | \d{1,3}(?=\s|$)(?!\s*[\w]*\s*(?:year|day|month)) | page\s+\d{1,4}(?:\s+of\s+\d{1,4})?
+    | \[[^\[\]\n]{0,80}\] | quicklinks[^\n]{0,90} | last\s+updated:?[^\n]{0,40} | source:[^\n]{0,120}
+    | ____ | [-–—*•.|]+(?=\s|$)
+    )\s*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NOTICE = re.compile(
+    r"\b(?:omitted|redacted|confidential treatment|securities and exchange commission|filed separately|regulation s-k|"
+    r"competitive harm|asterisks?|not material|rule 24b|rule 406|portions of this|confidential portions)\b",
+    re.IGNORECASE,
+)
+_MARKDOWN = re.compile(r"^#{1,3}[ \t]+([^\n#]{2,200})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading as it stands in the opening: its words, and where in the squeezed text it begins and ends."""
+
+    text: str
+    start: int
+    end: int
+    instrument: bool = True
+
+
+def is_generic(title: str) -> bool:
+    """Whether a title names a kind so wide that it tells nothing: "Agreement", "Contract", "Amendment No. 1"."""
+    words = [w for w in re.findall(r"[^\W\d_]+", title.casefold()) if w not in ("the", "no", "this", "first", "second")]
+    return len(words) <= 1
+
+
+def find_heading(text: str, tokens: list[Token], kind: str = "") -> Heading | None:
+    """
+    Find the heading of the document whose squeezed opening is ``text``.
+
+    ``kind`` is what the file name says the document is; among several candidates (a cover, a table of contents, the
+    form attached to another document) the one that agrees with it and with the first sentence wins. Returns ``None``
+    where nothing looks like a heading.
+    """
+    sentence = _sentence_title(tokens)
+    candidates = list(_candidates(text, tokens))
+    wanted = _content(sentence.text if sentence else "") | _content(kind)
+    if not wanted:
+        # Nothing else tells what the document is: a title deep in the text would be that of something it mentions.
+        candidates = [c for c in candidates if c.start < _UNSUPPORTED_REACH]
+    best = max(candidates, key=lambda c: (_score(c, wanted, tokens), -c.start), default=None)
+    if sentence and (best is None or is_generic(best.text) or _score(best, wanted, tokens) < 0):
+        return sentence
+    if best is not None:
+        if sentence and _content(best.text) < _content(sentence.text) and best.start < sentence.start:
+            return Heading(sentence.text, best.start, sentence.end)
+        return best
+    return None
+
+
+def first_line(text: str) -> Heading | None:
+    """The first line of a text that looks like a heading: Markdown's mark, or short and no sentence."""
+    marked = _MARKDOWN.search(text)
+    if marked:
+        return Heading(marked.group(1).strip(), marked.start(1), marked.end(1), instrument=False)
+    for start, line in _lines(text, limit=6):
+        body = _strip_prefix(line)
+        words = body.split()
+        if not words or _NOTICE.search(body):
+            continue
+        looks = len(body) <= 110 and len(words) <= 16 and body[-1] not in ".,;:" and any(c.isalpha() for c in body)
+        alone = start + len(line) < len(text)
+        if looks and alone and (is_capital(words[0]) or is_caseless(words[0])):
+            offset = start + line.find(body)
+            return Heading(body, offset, offset + len(body), instrument=False)
+        return None
+    return None
+
+
+def _lines(text: str, limit: int) -> Iterator[tuple[int, str]]:
+    start = 0
+    for count, line in enumerate(text.split(BREAK)):
+        if count >= limit:
+            return
+        yield start, line
+        start += len(line) + 1
+
+
+def _strip_prefix(line: str) -> str:
+    line = line.strip().lstrip("#* ")
+    for _ in range(6):
+        match = _PREFIX.match(line)
+        if not match or not match.end():
+            break
+        line = line[match.end() :].lstrip()
+    return line
+
+
+def _content(title: str) -> set[str]:
+    words = re.findall(r"[^\W_]+", title.casefold().replace("'s", ""))
+    return {w.removesuffix("s") for w in words} - SMALL_WORDS - {"this", "form"}
+
+
+def _score(candidate: Heading, wanted: set[str], tokens: list[Token]) -> float:
+    content = _content(candidate.text)
+    shared = len(content & wanted) / max(1, len(wanted)) if wanted else 0.5
+    foreign = len(content - wanted) / max(1, len(content)) if wanted else 0.0
+    score = 3 * shared - 0.5 * foreign - candidate.start / 2_000
+    score += 0.5 if _heads(candidate.text) & (STRONG_HEADS | HEBREW_HEADS) else -0.3
+    return score - (0.7 if is_generic(candidate.text) else 0.0)
+
+
+def _heads(title: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)?", title.casefold())) | set(
+        re.findall(r"[^\W\d_]+", title.casefold())
+    )
+
+
+def _is_head(token: Token) -> bool:
+    word = token.lower
+    parts = (word, word.rsplit("/", 1)[-1], word.rsplit("-", 1)[-1])
+    return any(p in STRONG_HEADS or p in WEAK_HEADS or p in HEBREW_HEADS for p in parts)
+
+
+def _sentence_title(tokens: list[Token]) -> Heading | None:
+    """The name an instrument gives itself: "This Marketing Affiliate Agreement (the "Agreement") is entered into"."""
+    for i, token in enumerate(tokens[:-2]):
+        if token.text not in ("This", "THIS", "this"):
+            continue
+        run = _run(tokens, i + 1, across_lines=True)
+        end = _cut_tail(run)
+        if 2 <= end <= 16 and not is_generic(_join(run[:end])):
+            return Heading(_join(run[:end]), run[0].start, run[end - 1].end)
+    return None
+
+
+def _candidates(text: str, tokens: list[Token]) -> Iterator[Heading]:
+    """Runs of title words that hold an instrument's head noun, in order of the text."""
+    i = 0
+    found = 0
+    fresh = True
+    while i < len(tokens) and found < 12:
+        token = tokens[i]
+        if token.text == BREAK:
+            fresh, i = True, i + 1
+            continue
+        opened = fresh
+        if fresh:
+            i = _skip_prefix(text, tokens, i)
+            fresh = False
+            if i >= len(tokens) or tokens[i].text == BREAK:
+                continue
+        token = tokens[i]
+        run = _run(tokens, i, across_lines=True)
+        end = _cut_tail(run)
+        starts = opened or (is_upper(token.text) and not (i and is_upper(tokens[i - 1].text)))
+        if end and starts and _plausible(run[:end], tokens, i):
+            yield Heading(_join(_cut_front(run[:end])), run[0].start, run[end - 1].end)
+            found += 1
+        i += max(1, end or len(run))
+        fresh = tokens[i - 1].text in (".", BREAK, BLANK, '"', "]") if i <= len(tokens) else False
+
+
+def _skip_prefix(text: str, tokens: list[Token], i: int) -> int:
+    start = tokens[i].start
+    line_end = text.find(BREAK, start)
+    line = text[start : line_end if line_end >= 0 else len(text)]
+    kept = _strip_prefix(line)
+    position = start + len(line.rstrip()) - len(kept.rstrip()) if kept else start + len(line)
+    while i < len(tokens) and tokens[i].start < position and tokens[i].text != BREAK:
+        i += 1
+    return i
+
+
+def _run(tokens: list[Token], i: int, *, across_lines: bool) -> list[Token]:
+    """The longest run of title words from token ``i``; a line break is crossed only where the title plainly goes on."""
+    run: list[Token] = []
+    headed_upper = False
+    while i < len(tokens) and len(run) < _MAX_TITLE_TOKENS:
+        token = tokens[i]
+        word = token.lower
+        if token.text == BREAK:
+            if not (across_lines and run and _goes_on(run, tokens, i)):
+                break
+            i += 1
+            continue
+        if word in _STOPS and (run or word != "re") and not _inside_title(run, tokens, i):
+            break
+        if token.text[0].isalnum():
+            if not (is_capital(token.text) or is_caseless(token.text) or (run and word in SMALL_WORDS | _LINKS)):
+                break
+            if headed_upper and not is_upper(token.text) and word not in SMALL_WORDS and token.text[0].isalpha():
+                break
+            headed_upper = headed_upper or (_is_head(token) and is_upper(token.text) and len(token.text) > 2)
+        elif token.text == ".":
+            if not (
+                run
+                and (run[-1].lower in SUFFIXES or run[-1].lower in ("no", "st", "v", "vs") or len(run[-1].text) == 1)
+            ):
+                break
+        elif token.text not in _INNER_SIGNS or not run:
+            break
+        elif token.text == "(" and not _closes(tokens, i):
+            break
+        run.append(token)
+        i += 1
+    return run
+
+
+def _inside_title(run: list[Token], tokens: list[Token], i: int) -> bool:
+    """ "Section 8 Lease", "Power of Attorney for Effective ..." are rare; "Code of Conduct and Article 5 Policy" too."""
+    return (
+        bool(run) and tokens[i].lower in ("section", "article", "effective") and run[-1].lower in ("to", "of", "cost")
+    )
+
+
+def _closes(tokens: list[Token], i: int) -> bool:
+    """Whether a parenthesis holds a few title words and no defined term."""
+    for token in tokens[i + 1 : i + 9]:
+        if token.text == ")":
+            return True
+        if token.text in ('"', BREAK, BLANK, "(") or token.lower in ("the", "this", "hereinafter"):
+            return False
+    return False
+
+
+def _goes_on(run: list[Token], tokens: list[Token], i: int) -> bool:
+    following = next((t for t in tokens[i + 1 : i + 3] if t.text != BREAK), None)
+    if following is None:
+        return False
+    last = run[-1]
+    if last.lower in _LINKS or last.text in (",", "&", "/", "-"):
+        return is_capital(following.text) or following.lower in _LINKS
+    if following.lower in ("of", "for", "to", "&", "regarding", "concerning") or (
+        following.lower == "and" and not _is_company(run)
+    ):
+        return True
+    line = _line_from(tokens, i + 1)
+    has_head = any(_is_head(t) for t in run)
+    headed_next = any(_is_head(t) for t in line)
+    return not has_head and headed_next and len(line) <= 14 and _same_case(run, line) and not _is_company(run)
+
+
+def _is_company(run: list[Token]) -> bool:
+    return any(t.lower in SUFFIXES for t in run[-2:])
+
+
+def _same_case(run: list[Token], line: list[Token]) -> bool:
+    return _all_upper(run) == _all_upper(line)
+
+
+def _all_upper(tokens: list[Token]) -> bool:
+    return all(is_upper(t.text) or is_caseless(t.text) for t in tokens if t.text[0].isalpha())
+
+
+def _line_from(tokens: list[Token], i: int) -> list[Token]:
+    line: list[Token] = []
+    for token in tokens[i : i + 24]:
+        if token.text == BREAK:
+            if line:
+                break
+            continue
+        line.append(token)
+    return line
+
+
+def _cut_tail(run: list[Token]) -> int:
+    """The number of tokens of ``run`` up to its last head noun and what belongs to it; 0 without a head noun."""
+    end = 0
+    i = 0
+    while i < len(run):
+        if _is_head(run[i]):
+            end = i + 1
+            if i + 1 < len(run):
+                following = run[i + 1].lower
+                if following in (
+                    "of",
+                    "for",
+                    "regarding",
+                    "concerning",
+                    "relating",
+                    "to",
+                    "on",
+                    "no",
+                    "number",
+                    "(",
+                    "with",
+                    "in",
+                ):
+                    end = max(end, _tail_end(run, i + 1))
+                    i = max(i, end - 2)
+        i += 1
+    while end and (run[end - 1].lower in _LINKS or run[end - 1].text in (",", "-", "(", "/", "&", ":", "#")):
+        end -= 1
+    return end
+
+
+def _tail_end(run: list[Token], i: int) -> int:
+    """Where the words after a head noun end: at a sign that closes them, at a second title, or with the run."""
+    depth = 0
+    for k in range(i, len(run)):
+        depth += (run[k].text == "(") - (run[k].text == ")")
+        if run[k].text == ")" and depth == 0 and run[i].text == "(":
+            return k + 1
+        if depth == 0 and run[k].text == ":" and k > i:
+            return k
+    return len(run)
+
+
+def _cut_front(run: list[Token]) -> list[Token]:
+    """Drop a company's name before the title ("ERCHONIA CORPORATION DISTRIBUTOR AGREEMENT") and a doubled title."""
+    half = len(run) // 2
+    if half and [t.lower for t in run[:half]] == [t.lower for t in run[half:]]:
+        run = run[:half]
+    first_head = next((k for k, t in enumerate(run) if _is_head(t)), 0)
+    for k in range(first_head - 2, 0, -1):
+        if run[k].lower in SUFFIXES and run[k].lower not in ("se", "de", "co", "company", "limited", "as"):
+            rest = run[k + 1 :]
+            while rest and not rest[0].text[0].isalnum():
+                rest = rest[1:]
+            return rest if len(rest) > 1 else run
+    return run
+
+
+def _plausible(run: list[Token], tokens: list[Token], i: int) -> bool:
+    words = [t for t in run if t.text[0].isalpha()]
+    if not words or len(words) > 28 or all(t.lower in MONTHS for t in words):
+        return False
+    text = _join(run)
+    if len(text) > 220 or _NOTICE.search(text):
+        return False
+    strong = any(_is_head(t) and t.lower not in WEAK_HEADS for t in run)
+    alone = i == 0 or tokens[i - 1].text == BREAK
+    ends = (
+        i + len(run) >= len(tokens)
+        or tokens[i + len(run)].text in (BREAK, "(", '"')
+        or tokens[i + len(run)].lower in _STOPS
+    )
+    if not (_all_upper(run) or ends):
+        return False
+    return (strong and (len(words) > 1 or alone)) or (alone and ends and len(words) > 1)
+
+
+def _join(run: list[Token]) -> str:
+    """The words of a run with single spaces, signs set as in print."""
+    text = " ".join(t.text for t in run)
+    text = re.sub(r" ([,.):;®™])", r"\1", text)
+    text = re.sub(r"([(#]) ", r"\1", text)
+    return re.sub(r"(\w) (['/]) (\w)", r"\1\2\3", text)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The opening of a document as tokens: the common ground of heading and party extraction (I4).
+
+Everything here is linear in its input, and the input is cut before anything else looks at it: a title must not depend
+on what stands in the middle of a long document, nor cost more for it.
+"""
+
+import re
+from typing import NamedTuple
+
+OPENING_CHARS = 6_000
+CLOSING_CHARS = 3_000
+# Blank pages, rules and dotted lines may fill the front of a file; they are squeezed before the opening is cut.
+_RAW_OPENING_CHARS = 20_000
+
+BLANK = "____"
+BREAK = "\n"
+
+_LINE_ENDS = frozenset("\n\r\f\v\x1c\x1d\x1e\x85\u2028\u2029")
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'", "‘": "'", "´": "'", "\u00a0": " "})
+_PAGE_MARK = re.compile(r"</?(?:PAGE|TEXT|DOCUMENT|TITLE|CAPTION)>", re.IGNORECASE)
+_MARKDOWN_MARK = re.compile(r"\*\*|__(?=\w)|(?<=\w)__(?!_)")
+_SPACE = re.compile(r"[\s\u200b-\u200f\u202a-\u202e\ufeff]+")
+# "_____", ".....", "[***]", "[●]", "[insert name]", "<Company name>": places left open or blacked out.
+_OPEN_PLACE = re.compile(
+    r"_[_ ]*_+|\.{4,}|…+|\[[\s*●•·.xX_\-]{0,40}\]|\[[^\[\]\n]{0,60}\]|<[^<>\n]{1,60}>|\*{3,}|\b[xX]{3,}\b"
+)
+_RULE = re.compile(r"[-=~–—]{3,}(?:[ -]*[-=~–—]{3,})*")
+_COMPANY_INSIDE = re.compile(r"\b(?:Ltd|Limited|Inc|LLC|LLP|Corp|GmbH|plc)\b", re.IGNORECASE)
+_TOKEN = re.compile(r"\n|____|[^\W_](?:[\w'&/+\-]|\.(?=\w)|!(?=\s))*|\S")
+
+
+class Token(NamedTuple):
+    """A word, a sign, a line break or an open place: as written, case-folded, and its offsets in the squeezed text."""
+
+    text: str
+    lower: str
+    start: int
+    end: int
+
+
+def squeeze(text: str, limit: int = OPENING_CHARS) -> str:
+    """
+    Return the front of ``text`` with white space, rules and open places reduced, at most ``limit`` characters.
+
+    Line breaks and wide gaps become one ``\\n`` (a gap of three spaces is how centred headings arrive when a converter
+    puts a page on one line); open places become ``____``; typographic quotes become plain ones.
+    """
+    raw = text[:_RAW_OPENING_CHARS].translate(_QUOTES)
+    raw = _SPACE.sub(_reduce, _PAGE_MARK.sub(BREAK, raw))
+    raw = _RULE.sub(BREAK, raw)
+    raw = _OPEN_PLACE.sub(_fill, raw)
+    raw = _MARKDOWN_MARK.sub("", raw) if "**" in raw else raw
+    return _SPACE.sub(_reduce, raw).strip()[:limit]
+
+
+def _reduce(match: re.Match[str]) -> str:
+    gap = match.group()
+    if len(gap) == 1 and gap not in _LINE_ENDS:
+        return " " if gap.isspace() else ""
+    return BREAK if len(gap) > 2 or not _LINE_ENDS.isdisjoint(gap) else " "
+
+
+def _fill(match: re.Match[str]) -> str:
+    place = match.group()
+    # "[Acme Ltd]" is a draft with the party in brackets, not a place left open.
+    return place[1:-1].strip() if place[0] in "[<" and _COMPANY_INSIDE.search(place) else f" {BLANK} "
+
+
+def closing(text: str) -> str:
+    """Return the squeezed end of ``text``, where signature blocks stand."""
+    return squeeze(text[-CLOSING_CHARS:], CLOSING_CHARS) if len(text) > CLOSING_CHARS else ""
+
+
+def tokenize(text: str) -> list[Token]:
+    """Split squeezed text into tokens; abbreviation dots inside a word ("L.P", "Women.com") stay in the word."""
+    return [Token(m.group(), m.group().casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+
+
+def is_capital(word: str) -> bool:
+    """Whether a word can be part of a name or a title: a capital or a digit among its first three characters."""
+    return any(c.isupper() or c.isdigit() for c in word[:3]) or is_caseless(word)
+
+
+def is_upper(word: str) -> bool:
+    """Whether a word is written in capitals alone."""
+    return word.upper() == word and word.lower() != word
+
+
+def is_caseless(word: str) -> bool:
+    """Whether a word is of a script without case, such as Hebrew."""
+    return word[:1].isalpha() and word.upper() == word.lower()

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Give each document a title that a person would say, and the words that identify it besides (I4)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from haystack import Document, component
+
+from haystack_integrations.components.pincite.case_captions import find_caption
+from haystack_integrations.components.pincite.display_names import CaseBook, covers
+from haystack_integrations.components.pincite.document_dates import find_date
+from haystack_integrations.components.pincite.file_names import FileName, read_file_name
+from haystack_integrations.components.pincite.headings import Heading, find_heading, first_line, is_generic
+from haystack_integrations.components.pincite.name_words import (
+    HEBREW_HEADS,
+    INSTRUMENT_HEADS,
+    ONE_SIDED,
+    PLAIN_FILE_WORDS,
+    SMALL_WORDS,
+)
+from haystack_integrations.components.pincite.opening_text import closing, squeeze, tokenize
+from haystack_integrations.components.pincite.party_extraction import Party, find_parties
+
+MAX_TITLE_CHARS = 200
+IDENTITY_OPENING_CHARS = 2_500
+_MAX_SHOWN_PARTIES = 4
+_MAX_HINT_WORDS = 7
+_DATA_SUFFIXES = (".json", ".yaml", ".yml", ".toml", ".csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """
+    What names a document.
+
+    ``title`` is the display title (at most 200 characters), ``title_source`` one of ``meta``, ``heading`` and
+    ``file_name``; ``parties`` the names as far as the opening states them; ``doc_date`` an ISO date or ``None``;
+    ``identity`` further words that identify the source: file name, filer, short names, opening text.
+    """
+
+    title: str
+    title_source: str
+    parties: tuple[str, ...] = ()
+    doc_date: str | None = None
+    identity: str = ""
+
+
+@component
+class TitleExtractor:
+    """
+    Set ``title``, ``title_source``, ``identity`` and ``parties`` in the metadata of documents (I4).
+
+    A title that the metadata already has is kept. The file name is taken from ``meta["source_id"]`` or
+    ``meta["file_path"]``; a document with neither is named by its text alone.
+    """
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, list[Document]]:
+        """
+        Name the documents.
+
+        :param documents: whole sources, with the extracted text as content.
+        :returns: ``documents``, in the same order; the given ones are not changed.
+        """
+        return {"documents": [_named(document) for document in documents]}
+
+
+def _named(document: Document) -> Document:
+    source_id = str(document.meta.get("source_id") or document.meta.get("file_path") or "")
+    found = identify(document.content or "", source_id, document.meta)
+    named = {
+        "title": found.title,
+        "title_source": found.title_source,
+        "identity": found.identity,
+        "parties": list(found.parties),
+    }
+    return replace(document, meta={**document.meta, **named})
+
+
+def identify(text: str, source_id: str, meta: Mapping[str, Any]) -> Identity:
+    """
+    Name a document from its text, its file name and its metadata.
+
+    :param text: the extracted text; only its first 6,000 and last 3,000 characters count.
+    :param source_id: path of the source; its last part is the file name.
+    :param meta: metadata; a non-empty ``title`` is taken as it is.
+    """
+    opening = squeeze(text)
+    tokens = tokenize(opening)
+    file_name = read_file_name(source_id, opening)
+    cases = CaseBook(tokens)
+    data = source_id.casefold().endswith(_DATA_SUFFIXES) or meta.get("media_type") == "data"
+    heading = None if data else find_heading(opening, tokens, file_name.kind)
+    parties: tuple[Party, ...] = ()
+    if heading is not None and heading.instrument:
+        parties = find_parties(opening, tokens, closing(text))
+    given = " ".join(str(meta.get("title") or "").split())
+    title, source = (given, "meta") if given else _title(text, opening, heading, parties, file_name, cases, data=data)
+    names = tuple(dict.fromkeys(cases.phrase(p.name, name=True) for p in parties if p.name))
+    return Identity(
+        title=title or source_id or "Untitled",
+        title_source=source,
+        parties=names,
+        doc_date=find_date(opening),
+        identity=_identity(source_id, file_name, parties, opening),
+    )
+
+
+def _title(
+    text: str,
+    opening: str,
+    heading: Heading | None,
+    parties: tuple[Party, ...],
+    file_name: FileName,
+    cases: CaseBook,
+    *,
+    data: bool,
+) -> tuple[str, str]:
+    caption = "" if data else find_caption(opening)
+    if caption:
+        return _shorten(caption), "heading"
+    if heading is None and not data:
+        heading = first_line(text[:20_000])
+    if heading is None:
+        title = file_name.title
+        return (
+            (_shorten(title), "file_name") if title else (_first_words(opening), "heading" if opening else "file_name")
+        )
+    base = cases.phrase(heading.text)
+    if heading.instrument and is_generic(base) and file_name.kind and not is_generic(file_name.kind):
+        base = cases.phrase(file_name.kind)
+    if heading.instrument:
+        base = _with_parties(base, parties, cases)
+    hint = _hint(base, file_name)
+    title = f"{base} ({hint})" if hint and len(base) + len(hint) + 3 <= MAX_TITLE_CHARS else base
+    return _shorten(title), "heading"
+
+
+def _with_parties(base: str, parties: tuple[Party, ...], cases: CaseBook) -> str:
+    """ "<Title> between A and B", "among A, B and others", "of A" for instruments that one side gives."""
+    shown = [label for label in (_label(p, cases) for p in parties) if label and not covers(base, label)]
+    shown = list(dict.fromkeys(shown))
+    if not shown:
+        return base
+    hebrew = not HEBREW_HEADS.isdisjoint(base.split())
+    while len(shown) > 1:
+        rest = len(parties) > len(shown) and len(shown) > 1
+        title = _phrase(base, shown[:_MAX_SHOWN_PARTIES], others=rest or len(shown) > _MAX_SHOWN_PARTIES, hebrew=hebrew)
+        if len(title) <= MAX_TITLE_CHARS - 20:
+            return title
+        shown = shown[: min(len(shown), _MAX_SHOWN_PARTIES + 1) - 1]
+    link = "של" if hebrew else "of" if base.casefold().split()[-1] in ONE_SIDED else "with"
+    return f"{base} {link} {shown[0]}"
+
+
+def _phrase(base: str, names: list[str], *, others: bool, hebrew: bool) -> str:
+    if hebrew:
+        return f"{base} בין " + " לבין ".join(names) + (" ואחרים" if others else "")
+    if others:
+        return f"{base} among {', '.join(names)} and others"
+    return f"{base} {'between' if len(names) == 2 else 'among'} {', '.join(names[:-1])} and {names[-1]}"
+
+
+def _label(party: Party, cases: CaseBook) -> str:
+    if not party.name:
+        return party.aliases[0] if party.aliases and len(party.aliases[0]) <= 40 else ""
+    return cases.phrase(party.name, name=True)
+
+
+def _hint(title: str, file_name: FileName) -> str:
+    """What people know the document by and its title does not say: the filer, or the name in the file name."""
+    if file_name.filer:
+        return "" if covers(title, file_name.filer) else file_name.filer
+    extra = [w for w in file_name.words.split() if _telling(w) and not covers(title, w)]
+    return " ".join(extra) if 0 < len(extra) <= _MAX_HINT_WORDS else ""
+
+
+def _telling(word: str) -> bool:
+    parts = [p for p in re.split(r"[^\w]+", word.casefold()) if p]
+    return any(
+        p not in PLAIN_FILE_WORDS and p not in SMALL_WORDS and p not in INSTRUMENT_HEADS and not p.isdigit()
+        for p in parts
+    )
+
+
+def _first_words(opening: str) -> str:
+    return _shorten(opening.replace("\n", " "), 100)
+
+
+def _shorten(title: str, limit: int = MAX_TITLE_CHARS) -> str:
+    title = " ".join(title.split()).strip(" ,;:-–—*#_")
+    return title if len(title) <= limit else title[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
+
+
+def _identity(source_id: str, file_name: FileName, parties: tuple[Party, ...], opening: str) -> str:
+    names = [word for party in parties for word in (party.name, *party.aliases) if word]
+    stem = re.sub(r"[_\s]+", " ", source_id.rsplit("/", 1)[-1])
+    lines = [stem, file_name.words, file_name.filer, "; ".join(dict.fromkeys(names)), opening[:IDENTITY_OPENING_CHARS]]
+    return "\n".join(dict.fromkeys(line for line in lines if line))
