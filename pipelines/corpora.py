@@ -2,11 +2,11 @@
 """The corpora and principals that ``corpora.yaml`` describes, as frozen data."""
 
 import json
-import re
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
+from haystack_integrations.document_stores.pincite.corpora import check_corpus_name
 from haystack_integrations.document_stores.pincite.errors import BadInputError, ConfigurationError
 from haystack_integrations.document_stores.pincite.resources import read_config
 from pincite.pipelines.strict_yaml import KeyPath, YamlText, did_you_mean, parse_yaml
@@ -14,8 +14,6 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 FILE_NAME = "corpora.yaml"
-# The name becomes part of a schema's and a role's name in PostgreSQL, which have at most 63 bytes.
-_CORPUS_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _FILE_KEYS = ("corpora", "principals", "command_line_principal")
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -160,11 +158,10 @@ def _lower_first(message: str) -> str:
 
 def _check_consistency(source: YamlText, settings: CorporaSettings) -> None:
     for name, entry in settings.corpora.items():
-        if not _CORPUS_NAME.fullmatch(name):
-            raise source.error(
-                ("corpora", name),
-                f"corpus name {name!r:.80} must begin with a letter and hold at most 40 of a-z, 0-9 and _",
-            )
+        try:
+            check_corpus_name(name)
+        except BadInputError as error:
+            raise source.error(("corpora", name), str(error)) from error
         for scope in entry.required_scopes:
             if scope not in entry.scopes:
                 raise source.error(

@@ -36,9 +36,7 @@ def check_component(source: YamlText, name: str) -> None:
     entry = source.data["components"][name]
     found = resolve_type(source, path, entry, f"component '{name}'")
     if entry["type"] not in component.registry:
-        raise source.error(
-            (*path, "type"), f"component '{name}': {entry['type']} is a class, but no Haystack component"
-        )
+        raise source.error((*path, "type"), f"component '{name}': {entry['type']} is no Haystack component")
     _check_parameters(source, path, entry, found, f"component '{name}'")
 
 
@@ -99,7 +97,9 @@ def _check_parameters(source: YamlText, path: KeyPath, entry: dict[str, Any], fo
     given = entry.get("init_parameters", {})
     if not isinstance(given, dict):
         raise source.error(path, f"{label}: init_parameters is {given!r:.80}; it must be a mapping")
-    declared = dict(inspect.signature(found).parameters)
+    # Of __init__, not of the class: the signature of a Haystack component's class is its metaclass's (*args, **kwargs).
+    declared = dict(inspect.signature(found.__init__).parameters)  # type: ignore[misc]
+    declared.pop("self", None)
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in declared.values())
     names = [name for name, parameter in declared.items() if parameter.kind not in _VARIABLE]
     for name, value in given.items():

@@ -41,8 +41,9 @@ def parse_yaml(text: str, origin: str) -> YamlText:
     :param origin: how messages name the text; see ``read_config``.
     :raises ConfigurationError: no YAML, no mapping at the top, a key that is no text or given twice.
     """
-    loader = YamlLoader(text)
+    loader: YamlLoader | None = None
     try:
+        loader = YamlLoader(text)
         node = loader.get_single_node()
         lines: dict[KeyPath, int] = {}
         if node is not None:
@@ -56,7 +57,8 @@ def parse_yaml(text: str, origin: str) -> YamlText:
         reason = " ".join(str(error).split()) or "nested too deeply"
         raise ConfigurationError(f"{origin}: not valid YAML: {reason}") from error
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     if not isinstance(data, dict):
         found = "nothing" if data is None else f"a {type(data).__name__}"
         raise ConfigurationError(f"{origin}: holds {found}; a mapping (key: value) is needed")
