@@ -67,7 +67,10 @@ def connect(source: YamlText, pipeline: Pipeline) -> None:
         except PipelineError as error:
             reason = str(error).splitlines()[0]
             raise source.error(path, f"connection {sender} -> {receiver}: {reason}") from error
-        for edge in set(pipeline.graph.edges(keys=True)) - before:
+        made = set(pipeline.graph.edges(keys=True)) - before
+        if not made:
+            raise source.error(path, f"connection {sender} -> {receiver} is given twice; keep one")
+        for edge in made:
             socket = pipeline.graph.edges[edge]["to_socket"]
             target = (edge[1], socket.name)
             # Haystack would join both lists in the order of the components' names (haystack#12646).

@@ -9,6 +9,7 @@ from haystack_integrations.document_stores.pincite.errors import PinciteError
 from haystack_integrations.document_stores.pincite.resources import read_config
 from pincite.pipelines.connection_check import check_connection_entries, check_inputs, connect
 from pincite.pipelines.corpora import corpus as corpus_settings
+from pincite.pipelines.corpus_check import check_corpus
 from pincite.pipelines.parameter_check import check_component
 from pincite.pipelines.strict_yaml import YamlText, did_you_mean, parse_yaml
 
@@ -56,7 +57,10 @@ def load_pipeline(corpus: str, kind: Kind) -> Pipeline:
     """
     settings = corpus_settings(corpus)
     text, origin = read_config(settings.query_pipeline if kind == "query" else settings.indexing_pipeline)
-    return check_pipeline_text(text, origin, kind)
+    source = parse_yaml(text, origin)
+    pipeline = _checked(source, kind)
+    check_corpus(source, pipeline, settings)
+    return pipeline
 
 
 def check_pipeline_text(text: str, origin: str, kind: Kind) -> Pipeline:
@@ -66,7 +70,10 @@ def check_pipeline_text(text: str, origin: str, kind: Kind) -> Pipeline:
     :param origin: how messages name the text.
     :raises ConfigurationError: see :func:`load_pipeline`.
     """
-    source = parse_yaml(text, origin)
+    return _checked(parse_yaml(text, origin), kind)
+
+
+def _checked(source: YamlText, kind: Kind) -> Pipeline:
     _check_top_level(source)
     _check_stages(source, kind)
     for name in source.data["components"]:

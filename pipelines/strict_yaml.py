@@ -78,6 +78,8 @@ def _walk(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], origin: str
     if isinstance(node, yaml.MappingNode):
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue  # "<<": its keys stand where the anchor is
             if not isinstance(key_node, yaml.ScalarNode) or key_node.tag != "tag:yaml.org,2002:str":
                 shown = key_node.value if isinstance(key_node, yaml.ScalarNode) else "a list or mapping"
                 raise ConfigurationError(f"{origin}:{line}: the key {shown} is no text; quote it")
