@@ -79,11 +79,11 @@ def scores_of(answer: Any, documents: list[Document]) -> Ranking:
 
 
 def _arguments(ranker: Component, query: str, documents: list[Document]) -> dict[str, Any]:
-    arguments: dict[str, Any] = {"query": query, "documents": [_copy(document) for document in documents]}
-    # Stock rankers return ten unless told otherwise.
-    if "top_k" in inspect.signature(ranker.run).parameters:
-        arguments["top_k"] = len(documents)
-    return arguments
+    # Stock rankers return ten unless told otherwise, and those that rank by metadata take no query.
+    offered = {"query": query, "top_k": len(documents)}
+    accepted = inspect.signature(ranker.run).parameters
+    copies = [_copy(document) for document in documents]
+    return {"documents": copies, **{name: value for name, value in offered.items() if name in accepted}}
 
 
 def _copy(document: Document) -> Document:

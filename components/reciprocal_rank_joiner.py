@@ -55,6 +55,7 @@ class ReciprocalRankJoiner:
         k: int = 60,
         top_k: int = 60,
         bonus: bool | list[float] | None = None,
+        later_weights: dict[str, float] | None = None,
     ) -> None:
         """
         :param weights: weight of each leg; 0 switches a leg off. Default: ``dense``, ``lexical`` and ``title``, 1 each.
@@ -62,36 +63,44 @@ class ReciprocalRankJoiner:
         :param top_k: the cutoff: so many documents go on.
         :param bonus: top-rank bonus ``[for rank 1, for ranks 2 and 3]``; ``True`` is the contract's
             ``[0.5 / (k + 1), 0.2 / (k + 1)]``, ``None`` or ``False`` is no bonus.
+        :param later_weights: weights of ranks that a later stage adds (``recovery``): they count in the largest sum
+            possible, so that scores stay within 0..1 and comparable across queries.
         :raises ConfigurationError: a weight, constant, cutoff or bonus that the formula cannot use.
         """
         self.weights = dict(DEFAULT_WEIGHTS if weights is None else weights)
         self.k = k
         self.top_k = top_k
         self.bonus = bonus
-        _check_weights(self.weights)
+        self.later_weights = dict(later_weights or {})
+        _check_weights(self.weights, self.later_weights)
         for name, value in (("k", k), ("top_k", top_k)):
             if value < 1:
                 raise ConfigurationError(f"ReciprocalRankJoiner: {name} is {value}, expected 1 or more")
         self._bonus = _bonus_values(bonus, k)
         self._active = {leg: weight for leg, weight in self.weights.items() if weight > 0}
-        self._largest = reciprocal_rank_score(dict.fromkeys(self._active, 1), self._active, k, self._bonus)
+        everything = {**self._active, **self.later_weights}
+        self._largest = reciprocal_rank_score(dict.fromkeys(everything, 1), everything, k, self._bonus)
         for leg in self.weights:
             component.set_input_type(self, leg, list[Document], [])
 
-    @component.output_types(documents=list[Document], overflow=list[Document])
-    def run(self, **legs: list[Document]) -> dict[str, list[Document]]:
+    @component.output_types(documents=list[Document], overflow=list[Document], scale=float)
+    def run(self, **legs: list[Document]) -> dict[str, Any]:
         """
         Fuse the legs.
 
         :param legs: per leg its documents, best first. A repeated id counts at its first place only.
         :returns: ``documents``, at most ``top_k``, best first; ``overflow``, the rest in the same order. The score is
             the sum divided by the largest possible, so 0..1; ``meta`` gains ``_legs`` (rank per leg) and
-            ``_score_kind``.
+            ``_score_kind``. ``scale`` is what later stages multiply a further contribution by.
         """
         fused = [self._fuse(candidate) for candidate in self._collect(legs).values()]
         fused.sort(key=lambda pair: (-(pair[1].score or 0.0), pair[0], pair[1].id))
         documents = [document for _, document in fused]
-        return {"documents": documents[: self.top_k], "overflow": documents[self.top_k :]}
+        return {
+            "documents": documents[: self.top_k],
+            "overflow": documents[self.top_k :],
+            "scale": 1 / self._largest,
+        }
 
     def _collect(self, legs: dict[str, list[Document]]) -> dict[str, _Candidate]:
         candidates: dict[str, _Candidate] = {}
@@ -115,12 +124,14 @@ class ReciprocalRankJoiner:
         return min(candidate.ranks.values()), replace(candidate.document, score=score, meta=meta)
 
 
-def _check_weights(weights: dict[str, float]) -> None:
-    for leg, weight in weights.items():
+def _check_weights(weights: dict[str, float], later_weights: dict[str, float]) -> None:
+    for leg, weight in [*weights.items(), *later_weights.items()]:
         if not (math.isfinite(weight) and weight >= 0):
             raise ConfigurationError(f"ReciprocalRankJoiner: weight of leg '{leg}' is {weight}, expected 0 or more")
     if not any(weights.values()):
         raise ConfigurationError(f"ReciprocalRankJoiner: weights are {weights}, expected one leg above 0 at least")
+    if both := sorted(weights.keys() & later_weights.keys()):
+        raise ConfigurationError(f"ReciprocalRankJoiner: '{both[0]}' is in weights and in later_weights, expected one")
 
 
 def _bonus_values(bonus: bool | list[float] | None, k: int) -> tuple[float, float]:

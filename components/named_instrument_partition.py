@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The document that the query names, first (N6 to N8, N12)."""
+
+from dataclasses import replace
+from typing import Any
+
+from haystack import Document, component
+from haystack_integrations.components.pincite.inline_async import inline_async
+from haystack_integrations.components.pincite.intents import Intent, NamedSource
+from haystack_integrations.components.pincite.name_overlap import names_overlap, split_humps
+from haystack_integrations.components.pincite.ordering import source_of, stable_partition
+from haystack_integrations.components.pincite.vocabulary import Vocabulary
+
+
+@component
+@inline_async
+class NamedInstrumentPartition:
+    """
+    Puts the candidates of the named instruments before the others.
+
+    A candidate is promoted only if the title leg took its source for the instrument, its display title holds the
+    recognised type or an alias, and, where the name has qualifiers, the title shares a distinguishing word with them.
+    The order inside both groups and all scores stay. When no candidate meets the whole condition the order stays too:
+    a document of the same type is never promoted for one that is not there.
+    """
+
+    def __init__(self, vocabulary: str | None = None) -> None:
+        """:param vocabulary: path of the vocabulary file; ``None`` is the configured one."""
+        self.vocabulary = vocabulary
+        self._vocabulary: Vocabulary | None = None
+
+    def warm_up(self) -> None:
+        """Read the vocabulary, once."""
+        if self._vocabulary is None:
+            self._vocabulary = Vocabulary.load(self.vocabulary)
+
+    @component.output_types(documents=list[Document], named=dict[str, Any])
+    def run(self, documents: list[Document], intents: list[Intent], matches: list[NamedSource]) -> dict[str, Any]:
+        """
+        Partition by name.
+
+        :param documents: the candidates, best first.
+        :param intents: the instruments that the query names.
+        :param matches: the sources that the title leg takes for them, best first.
+        :returns: ``documents``, the same rows, the promoted ones marked ``_promoted``; ``named`` with ``matched`` and
+            ``sources``, the matches that were promoted, best first.
+        """
+        titles = {source_of(document): str(document.meta.get("title") or "") for document in documents}
+        sources = [match for match in matches if self._carries(titles.get(match["source_id"]), intents, match)]
+        if not sources:
+            return {"documents": documents, "named": {"matched": False, "sources": []}}
+        promoted = {source["source_id"] for source in sources}
+        marked = [_marked(document) if source_of(document) in promoted else document for document in documents]
+        ordered = stable_partition(marked, lambda document: source_of(document) in promoted)
+        return {"documents": ordered, "named": {"matched": True, "sources": sources}}
+
+    def _carries(self, title: str | None, intents: list[Intent], match: NamedSource) -> bool:
+        """Whether a candidate's title holds what the intent names; ``None`` is a source without candidates."""
+        if title is None:
+            return False
+        self.warm_up()
+        vocabulary = self._vocabulary
+        assert vocabulary is not None  # noqa: S101  (`warm_up` has set it)
+        intent = intents[match["intent"]]
+        title = split_humps(title)
+        if not vocabulary.holds_type(title, intent["type"]):
+            return False
+        words = [word for qualifier in intent["qualifiers"] for word in vocabulary.normalise(qualifier).split()]
+        return not words or names_overlap(words, vocabulary.normalise(title).split(), vocabulary.is_generic)
+
+
+def _marked(document: Document) -> Document:
+    return replace(document, meta={**document.meta, "_promoted": True})

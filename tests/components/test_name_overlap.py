@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a title shares a distinguishing word with a name (N6)."""
+
+import pytest
+from haystack_integrations.components.pincite.name_overlap import names_overlap, split_humps
+from hypothesis import given
+from hypothesis import strategies as st
+
+GENERIC = {"inc", "housing", "services", "of", "bond", "mortgage", "the", "group"}
+
+
+def overlap(name, title):
+    return names_overlap(name.split(), title.split(), GENERIC.__contains__)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("hfa", "grandview hfa bond mortgage"),
+        ("brooklyn community housing services", "brooklyn mortgage"),
+        ("kingsbroook", "kingsbrook estates bond"),
+        ("kigsbrook", "kingsbrook estates bond"),
+        ("kignsbrook", "kingsbrook estates bond"),
+        ("kingsbrooks", "kingsbrook estates bond"),
+        ("interantionel", "international mortgage"),
+        ("birch first", "birchfirst mortgage"),
+        ("birchfirst", "birch first mortgage"),
+        ("cybergy holdings inc", "cybergyholdingsinc mortgage"),
+        ("brookhousing", "brook housing mortgage"),
+        ("2014", "hfa mortgage 2014"),
+        ("מרכז", "משכנתא מרכז"),
+    ],
+)
+def test_names_that_overlap(name, title):
+    assert overlap(name, title)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("acme", "grandview hfa bond mortgage"),
+        ("acme housing services inc", "brooklyn housing services inc mortgage"),
+        ("housing services", "housing services mortgage"),
+        ("acme housing", "acre housing mortgage"),
+        ("hfa", "hfb mortgage"),
+        ("2014", "hfa mortgage 2015"),
+        ("20140520", "hfa mortgage 20140521"),
+        ("baker", "maker mortgage"),
+        ("marine", "martin mortgage"),
+        ("housin", "housing mortgage"),
+        ("acme", ""),
+        ("", "acme mortgage"),
+    ],
+)
+def test_names_that_do_not(name, title):
+    assert not overlap(name, title)
+
+
+words = st.lists(st.sampled_from(["acme", "birch", "first", *sorted(GENERIC)]), max_size=5)
+
+
+@given(words, words)
+def test_without_slips_and_compounds_a_shared_distinguishing_word_decides(name, title):
+    assert names_overlap(name, title, GENERIC.__contains__) == bool((set(name) & set(title)) - GENERIC)
+
+
+def test_humps_are_split():
+    assert split_humps("BirchFirst GlobalLLC hfa") == "Birch First Global LLC hfa"
