@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dense leg: spans whose vectors are nearest to that of the query."""
+
+from typing import Any
+
+from haystack import Document, component
+from haystack_integrations.components.pincite.intents import Degradation
+from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_async
+from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
+from haystack_integrations.document_stores.pincite.leg_statements import dense, span_document
+from haystack_integrations.document_stores.pincite.statements import Statement
+
+
+@component
+class DenseRetriever:
+    """
+    Approximate nearest spans of one corpus by cosine distance (HNSW).
+
+    The vectors stay in the database: later stages would only copy them.
+    """
+
+    def __init__(
+        self,
+        document_store: CorpusDocumentStore,
+        top_k: int = 60,
+        ef_search: int = 100,
+        fingerprint: str | None = None,
+        timeout: float = 5.0,
+    ) -> None:
+        """
+        :param document_store: the corpus.
+        :param top_k: spans fetched.
+        :param ef_search: candidate list of the HNSW search, at least ``top_k``: larger finds more, slower.
+        :param fingerprint: compare only spans embedded by this model and settings (S3); ``None``: whatever is there.
+        :param timeout: seconds after which the leg gives up and the search goes on without it.
+        """
+        self.document_store = document_store
+        self.top_k = top_k
+        self.ef_search = ef_search
+        self.fingerprint = fingerprint
+        self.timeout = timeout
+
+    @component.output_types(documents=list[Document], degraded=list[Degradation])
+    def run(
+        self, query_embedding: list[float], groups: list[str] | None = None, filters: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """
+        :param query_embedding: vector of what is asked, names removed.
+        :param groups: groups of the principal; ``None`` sees nothing.
+        :param filters: Haystack filter on ``meta`` fields, applied before ``top_k``.
+        :returns: ``documents``, nearest first, score is cosine similarity; ``degraded``, why there are none.
+        :raises PinciteError: unreachable database, breach of isolation, corpus not set up.
+        """
+        return self._answer(
+            *rows_of(self.document_store, self._statement(query_embedding, filters), groups, self.timeout, "dense")
+        )
+
+    @component.output_types(documents=list[Document], degraded=list[Degradation])
+    async def run_async(
+        self, query_embedding: list[float], groups: list[str] | None = None, filters: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """As :meth:`run`."""
+        statement = self._statement(query_embedding, filters)
+        return self._answer(*await rows_of_async(self.document_store, statement, groups, self.timeout, "dense"))
+
+    def _statement(self, query_embedding: list[float], filters: dict[str, Any] | None) -> Statement:
+        return dense(
+            query_embedding,
+            limit=self.top_k,
+            ef_search=self.ef_search,
+            fingerprint=self.fingerprint,
+            filters=filters,
+        )
+
+    def _answer(self, rows: Rows, degraded: list[Degradation]) -> dict[str, Any]:
+        return {"documents": [span_document(row, self.document_store.corpus) for row in rows], "degraded": degraded}

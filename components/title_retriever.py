@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The title leg: which sources carry the name that the query gives (N3)."""
+
+from itertools import zip_longest
+from typing import Any
+
+from haystack import Document, component
+from haystack_integrations.components.pincite.intents import Degradation, Intent, NamedSource
+from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_async
+from haystack_integrations.components.pincite.vocabulary import Vocabulary
+from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
+from haystack_integrations.document_stores.pincite.leg_statements import Name, span_document, title, title_whole
+from haystack_integrations.document_stores.pincite.statements import Statement
+
+
+@component
+class TitleRetriever:
+    """
+    Looks up named instruments among titles, and decides what the other legs search for.
+
+    A source carries a name when it holds enough of the name's distinguishing words, weighed by rarity. Where one does,
+    the other legs search for the topic alone: the name has done its work, and would drown the question. Where none
+    does, the document is not here: this leg and the others then search for the whole query, exactly as they would
+    without the named-instrument policy (N7, N10).
+    """
+
+    def __init__(
+        self,
+        document_store: CorpusDocumentStore,
+        top_k: int = 8,
+        min_coverage: float = 0.5,
+        margin: float = 0.08,
+        vocabulary: str | None = None,
+        timeout: float = 5.0,
+    ) -> None:
+        """
+        :param document_store: the corpus.
+        :param top_k: sources fetched for each name.
+        :param min_coverage: share of the distinguishing words of a name, weighed by rarity, that a source must hold
+            to carry it; 0..1.
+        :param margin: how far below the best score a source may be and still carry the name, as a share of it; 0..1.
+        :param vocabulary: path of the vocabulary file; ``None`` is the configured one.
+        :param timeout: seconds after which the leg gives up and the search goes on without it.
+        """
+        self.document_store = document_store
+        self.top_k = top_k
+        self.min_coverage = min_coverage
+        self.margin = margin
+        self.vocabulary = vocabulary
+        self.timeout = timeout
+        self._vocabulary: Vocabulary | None = None
+
+    def warm_up(self) -> None:
+        """Read the vocabulary, once."""
+        if self._vocabulary is None:
+            self._vocabulary = Vocabulary.load(self.vocabulary)
+
+    @component.output_types(
+        documents=list[Document], matches=list[NamedSource], search_query=str, degraded=list[Degradation]
+    )
+    def run(
+        self,
+        query: str,
+        intents: list[Intent],
+        topic_query: str,
+        groups: list[str] | None = None,
+        filters: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """
+        :param query: the whole query.
+        :param intents: the instruments that it names.
+        :param topic_query: what is asked, names removed.
+        :param groups: groups of the principal; ``None`` sees nothing.
+        :param filters: Haystack filter on ``meta`` fields.
+        :returns: ``documents``: one span a source, its best for the topic, best source first; the instruments of a
+            query take turns. ``matches``: the sources that carry a name, best first; empty when none does.
+            ``search_query``: what the other legs search for. ``degraded``: what failed.
+        :raises PinciteError: unreachable database, breach of isolation, corpus not set up.
+        """
+        degraded: list[Degradation] = []
+        found: list[Rows] = []
+        for intent in intents:
+            rows, notes = rows_of(
+                self.document_store, self._name_statement(intent, topic_query, filters), groups, self.timeout, "title"
+            )
+            found.append(rows)
+            degraded += notes
+        if matches := self._matches(found):
+            return self._answer(found, matches, topic_query, degraded)
+        rows, notes = rows_of(self.document_store, self._whole_statement(query, filters), groups, self.timeout, "title")
+        return self._answer([rows], [], query, [*degraded, *notes])
+
+    @component.output_types(
+        documents=list[Document], matches=list[NamedSource], search_query=str, degraded=list[Degradation]
+    )
+    async def run_async(
+        self,
+        query: str,
+        intents: list[Intent],
+        topic_query: str,
+        groups: list[str] | None = None,
+        filters: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """As :meth:`run`."""
+        degraded: list[Degradation] = []
+        found: list[Rows] = []
+        for intent in intents:
+            statement = self._name_statement(intent, topic_query, filters)
+            rows, notes = await rows_of_async(self.document_store, statement, groups, self.timeout, "title")
+            found.append(rows)
+            degraded += notes
+        if matches := self._matches(found):
+            return self._answer(found, matches, topic_query, degraded)
+        statement = self._whole_statement(query, filters)
+        rows, notes = await rows_of_async(self.document_store, statement, groups, self.timeout, "title")
+        return self._answer([rows], [], query, [*degraded, *notes])
+
+    def _name_statement(self, intent: Intent, topic: str, filters: dict[str, Any] | None) -> Statement:
+        text_search = self.document_store.text_search
+        return title(self._name(intent), topic, text_search=text_search, limit=self.top_k, filters=filters)
+
+    def _name(self, intent: Intent) -> Name:
+        self.warm_up()
+        vocabulary = self._vocabulary
+        assert vocabulary is not None  # noqa: S101 - warm_up has just set it
+        # A generic word ("Services") ranks, but is no evidence that the source is the one named, unless the whole name
+        # is made of such words ("National Processing").
+        naming = [(word, not vocabulary.is_generic(word)) for word in intent["qualifiers"]]
+        if not any(flag for _, flag in naming):
+            naming = [(word, True) for word, _ in naming]
+        words = [*naming, *((word, False) for word in intent["phrase"].split())]
+        return {
+            "words": [word for word, _ in words],
+            "naming": [flag for _, flag in words],
+            "phrase": intent["phrase"],
+            "aliases": vocabulary.aliases(intent["type"]),
+        }
+
+    def _whole_statement(self, query: str, filters: dict[str, Any] | None) -> Statement:
+        return title_whole(query, text_search=self.document_store.text_search, limit=self.top_k, filters=filters)
+
+    def _matches(self, found: list[Rows]) -> list[NamedSource]:
+        matches: list[NamedSource] = []
+        for number, rows in enumerate(found):
+            carrying = [row for row in rows if (row["coverage"] or 0.0) >= self.min_coverage]
+            if not carrying:
+                continue
+            floor = carrying[0]["score"] * (1 - self.margin)
+            for row in carrying:
+                if row["score"] >= floor:
+                    title_text = str((row["meta"] or {}).get("title", row["source_id"]))
+                    matches.append({"source_id": row["source_id"], "title": title_text, "intent": number})
+        return matches
+
+    def _answer(
+        self, found: list[Rows], matches: list[NamedSource], search_query: str, degraded: list[Degradation]
+    ) -> dict[str, Any]:
+        in_turns = {row["id"]: row for turn in zip_longest(*found) for row in turn if row is not None}
+        documents = [span_document(row, self.document_store.corpus) for row in in_turns.values()]
+        return {"documents": documents, "matches": matches, "search_query": search_query, "degraded": degraded}

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The statements of the legs: what each search asks of the database.
+
+Builders return a :class:`Statement` and touch no database. The SQL is in ``sql/query/``, one file a statement; tables are
+named without a schema, because ``CorpusDocumentStore.fetch`` puts the corpus in force (C1), and no condition on groups
+or status stands here, because row level security holds them (C3).
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Any, LiteralString, TypedDict, cast
+
+from haystack_integrations.document_stores.pgvector.filters import _convert_filters_to_where_clause_and_params
+from haystack_integrations.document_stores.pincite.spans import SpanDocument
+from haystack_integrations.document_stores.pincite.statements import Statement
+from psycopg.sql import SQL, Composed
+
+# What a leg fetches of a span: never its embedding, which no later stage needs and each would copy.
+COLUMNS = SQL(
+    "s.id, s.source_id, s.content, s.kind, s.start_offset, s.end_offset, s.page, s.page_end, s.section, s.quote,"
+    " s.parent_start, s.parent_end, s.meta"
+)
+# A word in a span's section heading counts as one in its text; ts_rank takes weights in the order D, C, B, A.
+SPAN_WEIGHTS = [1.0, 1.0, 1.0, 1.0]
+
+
+@cache
+def _query(name: str) -> LiteralString:
+    path = resources.files(__package__ or "") / "sql" / "query" / f"{name}.sql"
+    # Ours, shipped beside this file: as literal as a string in the source.
+    return cast(LiteralString, path.read_text(encoding="utf-8"))
+
+
+def _compose(name: str, filters: dict[str, Any] | None = None) -> tuple[Composed, dict[str, Any]]:
+    clause, values = _filter_clause(filters)
+    return SQL(_query(name)).format(columns=COLUMNS, filter=SQL(clause)), values
+
+
+def _filter_clause(filters: dict[str, Any] | None) -> tuple[LiteralString, dict[str, Any]]:
+    """
+    A Haystack filter as ``AND ...`` with named placeholders; the translation is that of the pgvector integration.
+
+    It numbers its placeholders by place. Ours have names, since most values stand in several places.
+    """
+    if not filters:
+        return "", {}
+    clause, values = _convert_filters_to_where_clause_and_params(filters, operator="AND")
+    parts = clause.as_string(None).split("%s")
+    named = parts[0] + "".join(f"%(filter_{number})s{part}" for number, part in enumerate(parts[1:]))
+    return cast(LiteralString, named), {f"filter_{number}": value for number, value in enumerate(values)}
+
+
+def dense(
+    embedding: Sequence[float],
+    *,
+    limit: int,
+    ef_search: int,
+    fingerprint: str | None = None,
+    filters: dict[str, Any] | None = None,
+) -> Statement:
+    """
+    Nearest spans by cosine distance.
+
+    :param embedding: vector of the query; only spans embedded with ``fingerprint`` are compared, where given (S3).
+    :param limit: rows wanted.
+    :param ef_search: candidate list of the HNSW search, raised to ``limit`` at least: below it rows would be missing.
+    """
+    sql, values = _compose("dense", filters)
+    params = {"embedding": _vector(embedding), "limit": limit, "fingerprint": fingerprint, **values}
+    # Filters and row level security take rows away after the index gave them: the scan then goes on for more.
+    settings = {"hnsw.ef_search": str(max(ef_search, limit)), "hnsw.iterative_scan": "relaxed_order"}
+    return Statement(sql, params, settings)
+
+
+def lexical(
+    query: str, *, text_search: str, limit: int, rows: int, words: int, filters: dict[str, Any] | None = None
+) -> Statement:
+    """
+    Spans by words, rare ones first.
+
+    :param text_search: text search configuration of the corpus.
+    :param rows: the rarest words are looked up until the rows that hold them add up to this.
+    :param words: at most so many of the query's rarest words take part, however long the query.
+    """
+    sql, values = _compose("lexical", filters)
+    params = {
+        "query": query,
+        "text_search": text_search,
+        "limit": limit,
+        "rows": rows,
+        "words": words,
+        "weights": SPAN_WEIGHTS,
+        **values,
+    }
+    return Statement(sql, params)
+
+
+class Name(TypedDict):
+    """
+    The name to look up: its words, and which of them identify (the others belong to the type).
+
+    ``phrase`` is the instrument phrase as asked, ``aliases`` the other ways to say its type.
+    """
+
+    words: list[str]
+    naming: list[bool]
+    phrase: str
+    aliases: list[str]
+
+
+def title(name: Name, topic: str, *, text_search: str, limit: int, filters: dict[str, Any] | None = None) -> Statement:
+    """Sources that carry a name, best first, each with its best span for the topic; ``coverage`` is 0..1."""
+    sql, values = _compose("title", filters)
+    qualifiers = [word for word, naming in zip(name["words"], name["naming"], strict=True) if naming]
+    params = {
+        **name,
+        "pairs": [f"{first} {second}" for first, second in zip(qualifiers, qualifiers[1:], strict=False)],
+        "topic": topic,
+        "text_search": text_search,
+        "limit": limit,
+        **_TITLE_CONSTANTS,
+        **values,
+    }
+    return Statement(sql, params)
+
+
+# Chosen by measurement on 510 contracts (docs/decisions/title-leg.md).
+_TITLE_CONSTANTS: dict[str, Any] = {
+    "opening": 0.8,
+    "body": 0.5,
+    "body_rows": 300,
+    "rows": 2000,
+    "likeness": 0.4,
+    "phrase_bonus": 3.0,
+    "alias_bonus": 2.0,
+    "pair_bonus": 2.0,
+    "excess": 0.02,
+    "topic_words": 32,
+    "weights": SPAN_WEIGHTS,
+}
+
+
+def title_whole(query: str, *, text_search: str, limit: int, filters: dict[str, Any] | None = None) -> Statement:
+    """Titles that resemble a whole question by trigrams, each with its best span."""
+    sql, values = _compose("title_whole", filters)
+    params = {
+        "query": query,
+        "text_search": text_search,
+        "limit": limit,
+        "topic_words": 32,
+        "weights": SPAN_WEIGHTS,
+        **values,
+    }
+    return Statement(sql, params)
+
+
+def extents(
+    sources: Sequence[str],
+    topic: str,
+    embedding: Sequence[float],
+    *,
+    text_search: str,
+    limit: int,
+    lexical_weight: float,
+    dense_weight: float,
+    k: int,
+    fingerprint: str | None = None,
+) -> Statement:
+    """
+    The best spans for a topic inside each of some sources.
+
+    :param limit: spans of each source.
+    :param lexical_weight: weight of the word ranking inside a source; ``dense_weight`` of the vector ranking.
+    :param k: constant of the reciprocal rank fusion inside a source.
+    """
+    sql, _ = _compose("extents")
+    params = {
+        "sources": list(sources),
+        "query": topic,
+        "embedding": _vector(embedding),
+        "text_search": text_search,
+        "limit": limit,
+        "lexical_weight": lexical_weight,
+        "dense_weight": dense_weight,
+        "k": k,
+        "words": 32,
+        "weights": SPAN_WEIGHTS,
+        "fingerprint": fingerprint,
+    }
+    return Statement(sql, params)
+
+
+def texts(ids: Sequence[str]) -> Statement:
+    """What stands at the locators of some spans, to compare with their texts."""
+    sql = SQL(
+        "SELECT s.id, substr(d.text, s.start_offset + 1, s.end_offset - s.start_offset) AS text"
+        " FROM spans AS s JOIN sources AS d USING (source_id) WHERE s.id = ANY (%(ids)s)"
+    )
+    return Statement(sql, {"ids": list(ids)})
+
+
+def _vector(embedding: Sequence[float]) -> str:
+    return "[" + ",".join(map(repr, map(float, embedding))) + "]"
+
+
+def span_document(row: dict[str, Any], corpus: str) -> SpanDocument:
+    """A row of a leg as the Document that stages pass on."""
+    meta = {
+        **(row["meta"] or {}),
+        "corpus": corpus,
+        "source_id": row["source_id"],
+        "kind": row["kind"],
+        "start": row["start_offset"],
+        "end": row["end_offset"],
+        "page": row["page"],
+        "page_end": row["page_end"],
+        "section": row["section"],
+        "quote": row["quote"],
+        "parent_start": row["parent_start"],
+        "parent_end": row["parent_end"],
+    }
+    return SpanDocument(id=row["id"], content=row["content"], score=row.get("score"), meta=meta)

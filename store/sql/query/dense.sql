@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The dense leg: nearest spans by cosine distance. The index orders by distance alone, so ties are broken outside.
+SELECT {columns}, 1 - h.distance AS score
+FROM (
+    SELECT s.id, s.embedding <=> %(embedding)s::vector AS distance
+    FROM spans AS s
+    WHERE (%(fingerprint)s::text IS NULL OR s.embedding_fingerprint = %(fingerprint)s)
+      {filter}
+    ORDER BY s.embedding <=> %(embedding)s::vector
+    LIMIT %(limit)s
+) AS h
+JOIN spans AS s USING (id)
+ORDER BY h.distance, s.id

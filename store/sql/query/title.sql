@@ -1,0 +1,123 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The title leg for a named instrument: which sources carry the name. Words of the name weigh by inverse document
+-- frequency among titles and openings. A word in the title counts in full, one that stands only in the opening or the
+-- file name counts :opening, one found only further inside counts :body. A word that no source has is looked up by
+-- trigrams (a typing error). The best forty are then told apart by phrases and by what else their titles say.
+-- Each source comes with its best span for the topic, chosen in this statement.
+WITH total AS MATERIALIZED (
+    SELECT greatest(sources, 1)::float8 AS n FROM corpus_stats
+),
+words AS MATERIALIZED (
+    SELECT w.place, w.naming, l.lexeme, i.df
+    FROM unnest(%(words)s::text[], %(naming)s::boolean[]) WITH ORDINALITY AS w(word, naming, place)
+    CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(%(text_search)s::regconfig, w.word))) AS l(lexeme)
+    LEFT JOIN identity_lexemes AS i USING (lexeme)
+),
+variants AS MATERIALIZED (
+    SELECT place, naming, lexeme AS variant, 1.0::float8 AS likeness, df FROM words WHERE df IS NOT NULL
+    UNION ALL
+    SELECT w.place, w.naming, v.lexeme, v.likeness, v.df
+    FROM words AS w
+    CROSS JOIN LATERAL (
+        SELECT i.lexeme, similarity(i.lexeme, w.lexeme)::float8 AS likeness, i.df
+        FROM identity_lexemes AS i
+        WHERE i.lexeme %% w.lexeme AND similarity(i.lexeme, w.lexeme) >= %(likeness)s
+        ORDER BY 2 DESC, 1
+        LIMIT 3
+    ) AS v
+    WHERE w.df IS NULL AND length(w.lexeme) >= 4
+),
+weighted AS MATERIALIZED (
+    SELECT v.place, v.naming, v.variant, v.likeness * ln(1 + (n - df + 0.5) / (df + 0.5)) AS weight,
+           quote_literal(variant)::tsquery AS anywhere, (quote_literal(variant) || ':A')::tsquery AS in_title,
+           sum(df) OVER rarest AS cumulated, row_number() OVER rarest AS rarity
+    FROM variants AS v CROSS JOIN total
+    WINDOW rarest AS (ORDER BY df, variant)
+),
+-- A word of the name that nothing resembles keeps the weight of a word unheard of: it leaves the name less covered.
+mass AS MATERIALIZED (
+    SELECT coalesce(sum(weight) FILTER (WHERE naming), 0) AS naming
+    FROM (
+        SELECT w.naming, coalesce(max(v.weight), ln(1 + (max(n) + 0.5) / 0.5)) AS weight
+        FROM words AS w CROSS JOIN total LEFT JOIN weighted AS v USING (place)
+        GROUP BY w.place, w.naming
+    ) AS each_word
+),
+probe AS (
+    SELECT string_agg(anywhere::text, '|')::tsquery AS words FROM weighted WHERE cumulated <= %(rows)s OR rarity = 1
+),
+hits AS (
+    SELECT d.source_id, w.place, w.naming, w.weight AS carried,
+           w.weight * CASE WHEN d.identity_tsv @@ w.in_title THEN 1.0 ELSE %(opening)s END AS score
+    FROM probe
+    CROSS JOIN LATERAL (
+        SELECT source_id, identity_tsv FROM sources AS d WHERE d.identity_tsv @@ probe.words {filter}
+    ) AS d
+    JOIN weighted AS w ON d.identity_tsv @@ w.anywhere
+    UNION ALL
+    SELECT s.source_id, w.place, w.naming,
+           %(body)s * ln(1 + (n - least(l.df, n) + 0.5) / (least(l.df, n) + 0.5)),
+           %(body)s * ln(1 + (n - least(l.df, n) + 0.5) / (least(l.df, n) + 0.5))
+    FROM words AS w
+    JOIN span_lexemes AS l USING (lexeme)
+    CROSS JOIN total
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT s.source_id
+        FROM spans AS s
+        WHERE s.tsv @@ quote_literal(l.lexeme)::tsquery {filter}
+    ) AS s
+    WHERE w.naming AND l.df <= %(body_rows)s
+),
+each_word AS (
+    SELECT source_id, place, naming, max(score) AS score, max(carried) AS carried
+    FROM hits GROUP BY source_id, place, naming
+),
+ranked AS (
+    SELECT w.source_id, sum(w.score) AS score,
+           CASE WHEN m.naming > 0 THEN coalesce(sum(w.carried) FILTER (WHERE w.naming), 0) / m.naming END AS coverage
+    FROM each_word AS w CROSS JOIN mass AS m
+    GROUP BY w.source_id, m.naming
+    ORDER BY score DESC, w.source_id
+    LIMIT 40
+),
+titled AS (
+    SELECT r.source_id, r.score, r.coverage, d.identity_tsv, ts_filter(d.identity_tsv, '{{a}}') AS title_tsv
+    FROM ranked AS r JOIN sources AS d USING (source_id)
+),
+named AS (
+    SELECT t.source_id, t.coverage,
+           t.score
+           + CASE WHEN t.title_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, %(phrase)s) THEN %(phrase_bonus)s
+                  WHEN EXISTS (SELECT FROM unnest(%(aliases)s::text[]) AS a(alias)
+                               WHERE t.title_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, a.alias))
+                  THEN %(alias_bonus)s ELSE 0 END
+           + %(pair_bonus)s * coalesce((
+                 SELECT avg((t.identity_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, p.pair))::int)
+                 FROM unnest(%(pairs)s::text[]) AS p(pair)), 0)
+           - %(excess)s * least(t.score, coalesce((
+                 SELECT sum(ln(1 + (n - i.df + 0.5) / (i.df + 0.5)))
+                 FROM unnest(tsvector_to_array(t.title_tsv)) AS x(lexeme) JOIN identity_lexemes AS i USING (lexeme)
+                 CROSS JOIN total
+                 WHERE x.lexeme NOT IN (SELECT variant FROM weighted)), 0)) AS score
+    FROM titled AS t
+    ORDER BY score DESC, t.source_id
+    LIMIT %(limit)s
+),
+topic AS MATERIALIZED (
+    SELECT ln(1 + (c.spans - l.df + 0.5) / (l.df + 0.5)) AS idf, quote_literal(l.lexeme)::tsquery AS word
+    FROM unnest(tsvector_to_array(to_tsvector(%(text_search)s::regconfig, %(topic)s))) AS w(lexeme)
+    JOIN span_lexemes AS l USING (lexeme) CROSS JOIN corpus_stats AS c
+    ORDER BY l.df, l.lexeme
+    LIMIT %(topic_words)s
+)
+SELECT {columns}, h.score, h.coverage
+FROM named AS h
+CROSS JOIN LATERAL (
+    SELECT s.*
+    FROM spans AS s
+    WHERE s.source_id = h.source_id
+    ORDER BY (SELECT coalesce(sum(t.idf * ts_rank(%(weights)s::real[], s.tsv, t.word)), 0) FROM topic AS t)
+                 / (0.7 + 0.3 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) DESC, s.number, s.id
+    LIMIT 1
+) AS s
+ORDER BY h.score DESC, h.source_id
