@@ -10,6 +10,7 @@ from haystack_integrations.document_stores.pincite.resources import read_config
 from pincite.pipelines.connection_check import check_connection_entries, check_inputs, connect
 from pincite.pipelines.corpora import corpus as corpus_settings
 from pincite.pipelines.corpus_check import check_corpus
+from pincite.pipelines.fusion_check import check_fusion
 from pincite.pipelines.parameter_check import check_component
 from pincite.pipelines.strict_yaml import YamlText, did_you_mean, parse_yaml
 
@@ -82,6 +83,7 @@ def _checked(source: YamlText, kind: Kind) -> Pipeline:
     pipeline = _build(source)
     connect(source, pipeline)
     check_inputs(source, pipeline, ENTRY[kind])
+    check_fusion(source, pipeline)
     return pipeline
 
 
