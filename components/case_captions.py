@@ -5,6 +5,8 @@ import re
 
 _NAME = r"[^\n,;:()§]{2,80}?"
 _ROLE = r"(?:\s*[,(]?\s*(?:plaintiffs?|petitioners?|appellants?|applicants?|claimants?|respondents?|defendants?|appellees?|complainants?)[^\n]{0,40}?)?"
+# "Article V. Definitions" is no dispute.
+_NUMBERED = frozenset("article section part title chapter schedule volume book appendix exhibit".split())
 _REACH_CHARS = 1_200
 _CAPTION = re.compile(
     rf"(?:^|\n)(?P<a>{_NAME})(?:,? (?:et al\.?))?{_ROLE}[\s,.\-–]{{1,4}}(?:v|vs|versus|נ')\.?[ \n]{{1,2}}(?P<b>{_NAME})(?:,? et al\.?)?(?=[\n,;(]|$)",
@@ -18,7 +20,14 @@ def find_caption(opening: str) -> str:
     if not match:
         return ""
     a, b = (" ".join(match[g].split()).strip(" .-–") for g in ("a", "b"))
-    if not a or not b or not a[0].isalpha() or len(a.split()) > 10 or not (b[0].isupper() or b.upper() == b):
+    if (
+        not a
+        or not b
+        or not a[0].isalpha()
+        or a.casefold() in _NUMBERED
+        or len(a.split()) > 10
+        or not (b[0].isupper() or b.upper() == b)
+    ):
         return ""
     sign = "נ'" if "נ'" in match.group() else "v."
     return f"{_usual(a)} {sign} {_usual(b)}"

@@ -8,6 +8,7 @@ from haystack_integrations.components.pincite.name_words import BODY_WORDS, SMAL
 from haystack_integrations.components.pincite.opening_text import Token, is_upper
 
 _WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
+_MAX_ACRONYM = 6
 _VOWELS = frozenset("aeiouy")
 _KEPT = frozenset(
     "usa us uk eu llc llp lp lllp nda it ip plc ii iii iv vi vii viii ix xi xii asp isp api usd ibm ceo cfo hvac".split()
@@ -23,25 +24,23 @@ class CaseBook:
         self._mixed: dict[str, str] = {}
         self._lower: set[str] = set()
         self._acronyms: set[str] = set()
-        previous: str = ""
-        pending: Token | None = None
+        before = pending = ""
         for token in tokens:
-            if not token.text[0].isalpha():
-                continue
             text = token.text
+            if not text[0].isalpha():
+                continue
             if is_upper(text):
-                if len(text) <= 6 and previous and not is_upper(previous):
-                    self._acronyms.add(token.lower)
-                pending = token
+                # Capitals between words in small letters are an acronym; several in a row are a heading.
+                pending = "" if before and is_upper(before) else text
             else:
+                if pending and len(pending) <= _MAX_ACRONYM:
+                    self._acronyms.add(pending.casefold())
+                pending = ""
                 if text.islower():
-                    self._lower.add(token.lower)
-                    if pending is not None and len(pending.text) <= 6:
-                        self._acronyms.add(pending.lower)
+                    self._lower.add(text)
                 else:
                     self._mixed.setdefault(token.lower, text)
-                pending = None
-            previous = text
+            before = text
 
     def word(self, word: str, *, first: bool, name: bool) -> str:
         """One word in usual form; words that are not in capitals alone are left as they are, but for small ones."""

@@ -7,7 +7,13 @@ import unicodedata
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from haystack_integrations.components.pincite.name_words import CORPORATE_TAILS, INSTRUMENT_HEADS, SUFFIXES
+from haystack_integrations.components.pincite.name_words import (
+    CORPORATE_TAILS,
+    INSTRUMENT_HEADS,
+    PLAIN_FILE_WORDS,
+    SMALL_WORDS,
+    SUFFIXES,
+)
 
 _EXTENSION = re.compile(
     r"\.(?:txt|pdf|docx?|rtf|odt|html?|xhtml|md|markdown|json|ya?ml|toml|csv|xml|eml|msg|tex|rst|tiff?)$", re.I
@@ -22,6 +28,7 @@ _AUTHOR_KIND = re.compile(r"^(?P<filer>[^–—]{2,120}?) [-–—] (?P<kind>.+)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _COPY_NUMBER = re.compile(r"\(\d{1,3}\)")
 _DATE = re.compile(r"(?<!\d)(?:\d{4}[-_.]\d{2}[-_.]\d{2}|\d{1,2}[-_.]\d{1,2}[-_.]\d{2,4}|(?:19|20)\d{6})(?!\d)")
+_LONG_NUMBER = re.compile(r"(?<![A-Za-z0-9])\d{5,}(?=[A-Z])|(?<=[a-z])\d{6,}")
 _SEPARATORS = re.compile(
     r"[\s_+~]+|(?<!\d)\.|\.(?!\d)|(?<=[^\W\d_])-(?=[^\W\d_])|(?<=\W)-|-(?=\W)|-(?=\d)|(?<=\d)-|–|—"
 )
@@ -29,6 +36,7 @@ _OPAQUE = re.compile(
     r"^(?:(?=[a-z]*\d)[0-9a-z]{5,}|\d{3,}|[a-z]{0,4}\d+[a-z0-9]*|v\d[\d.]*|rev|ver|ex|dex\w+|zex\w*|exv?\d\w*|document|doc|file|scan)$",
     re.I,
 )
+_LETTERS = re.compile(r"[^\W_]+")
 _NOISE = frozenset(
     "final copy version signed executed draft clean redline untitled new updated download en fr de uk us web writable pdf "
     "page pages txt".split()
@@ -66,7 +74,7 @@ def read_file_name(source_id: str, text: str = "") -> FileName:
         words = _readable(_ACCESSION.sub("", stem))
         return FileName(title=" ".join(words), words=" ".join(words))
     authored = _AUTHOR_KIND.match(stem)
-    if authored and _names_instrument(authored["kind"]) and not _names_instrument(authored["filer"]):
+    if authored and _names_instrument(authored["kind"]) and _names_author(authored["filer"]):
         filer = " ".join(_readable(authored["filer"].replace(", ", ",\x00"))).replace("\x00", " ")
         return _authored(filer, authored["kind"])
     words = _readable(stem)
@@ -83,13 +91,14 @@ def _stem(source_id: str) -> str:
 
 
 def _authored(filer: str, kind: str) -> FileName:
+    filer = re.sub(r"\s*/\s*[A-Za-z]{2}/?$", "", filer)
     kind = " ".join(_present(w) for w in _readable(kind))
     title = f"{kind} ({filer})" if kind and filer else kind or filer
     return FileName(title=title, filer=filer, kind=kind, words=f"{filer} {kind}".strip())
 
 
 def _readable(stem: str) -> list[str]:
-    stem = _DATE.sub(" ", _COPY_NUMBER.sub(" ", stem))
+    stem = _LONG_NUMBER.sub(" ", _DATE.sub(" ", _COPY_NUMBER.sub(" ", stem)))
     words = []
     for part in _SEPARATORS.split(stem):
         for word in _CAMEL.split(part) if part else ():
@@ -116,6 +125,18 @@ def _present(word: str) -> str:
     return (
         word[:1].upper() + word[1:] if word.islower() and word not in ("and", "of", "for", "the", "to", "in") else word
     )
+
+
+def telling(word: str) -> bool:
+    """Whether a word of a file name helps to tell the document from others of its kind."""
+    parts = [p for p in re.split(r"[^\w]+", word.casefold()) if p]
+    common = PLAIN_FILE_WORDS | SMALL_WORDS | INSTRUMENT_HEADS
+    return any(p not in common and p.removesuffix("s") not in common and not p.isdigit() and len(p) > 1 for p in parts)
+
+
+def _names_author(text: str) -> bool:
+    words = text.split()
+    return not _names_instrument(text) and telling(words[0]) and not any(c.isdigit() for c in words[0])
 
 
 def _names_instrument(text: str) -> bool:
@@ -155,20 +176,28 @@ def _find_letters(wanted: str, text: str) -> str:
     """Find the stretch of ``text`` that has exactly these letters and digits, beginning and ending at a word's edge."""
     compact = _letters(text)
     at = compact.find(wanted)
-    if at < 0:
-        return ""
-    places = [i for i, c in enumerate(text) if c.isalnum()]
-    while at >= 0 and at + len(wanted) <= len(places):
-        start, end = places[at], places[at + len(wanted) - 1] + 1
+    while at >= 0:
+        start, end = _place(text, at), _place(text, at + len(wanted) - 1) + 1
         if (start == 0 or not text[start - 1].isalnum()) and (end == len(text) or not text[end].isalnum()):
             return " ".join(text[start:end].split())
         at = compact.find(wanted, at + 1)
     return ""
 
 
+def _place(text: str, count: int) -> int:
+    """Where the letter or digit number ``count`` of a text stands."""
+    for match in _LETTERS.finditer(text):
+        if count < len(match.group()):
+            return match.start() + count
+        count -= len(match.group())
+    return len(text) - 1
+
+
 def _letters(text: str) -> str:
-    # Lower, not casefold: it must keep one character for one, or places would shift ("ß").
-    return "".join(c for c in text if c.isalnum()).lower()
+    # Character for character, so that places are kept: some letters grow when they are made small ("İ").
+    letters = "".join(_LETTERS.findall(text))
+    small = letters.lower()
+    return small if len(small) == len(letters) else "".join(c.lower() if len(c.lower()) == 1 else c for c in letters)
 
 
 def _without_suffix(letters: str) -> str:

@@ -4,9 +4,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from haystack_integrations.components.pincite.name_words import (
     HEBREW_HEADS,
+    INSTRUMENT_HEADS,
     MONTHS,
     SMALL_WORDS,
     STRONG_HEADS,
@@ -16,6 +18,8 @@ from haystack_integrations.components.pincite.name_words import (
 from haystack_integrations.components.pincite.opening_text import BLANK, BREAK, Token, is_capital, is_caseless, is_upper
 
 _MAX_TITLE_TOKENS = 32
+_REACH_CHARS = 4_000
+_MAX_CANDIDATES = 12
 _UNSUPPORTED_REACH = 800
 # Where the body of an instrument begins; no title runs across one of these.
 _STOPS = frozenset(
@@ -24,12 +28,17 @@ _STOPS = frozenset(
 )
 _THIS = frozenset({"this", "the", "present"})
 _LINKS = frozenset("of for to and & regarding concerning relating with in on under by or the".split())
-_INNER_SIGNS = frozenset("&-/,('’)#:–—+®™")
+_RESTARTS = frozenset({".", BREAK, BLANK, '"', "]", ")"})
+_INNER_SIGNS = frozenset("&-/,('’)#:–—+®™°")
+_INNER_WORDS = SMALL_WORDS | _LINKS | {"n", "no", "nr"}
+# "e-business", "co-branding": small letters in a title, but plainly one of its words.
+_COMPOUND = re.compile(r"[a-z]{1,5}-[a-z]{3,}$")
 # What may stand before a heading and is none of it.
 _PREFIX = re.compile(
     r"""(?:
       (?:exhibit|ex|annex|annexure|attachment|appendix|schedule|enclosure|tab)\b\.?\s*(?:no\.?\s*)?
-          (?:["'(]?[a-z]?[\d.]*(?:[-.(][\w.]{1,6}\)?){0,4}["')]?|[ivx]{1,5})(?=[\s:.\-–]|$)\s*[-–:.]?
+          (?:["'(]?(?:[a-z]|[a-z]?[\d.]+)\)?(?:[-.(][\w.]{1,6}\)?){0,4}["')]?|\([a-z]\)(?:\(\w{1,4}\)){0,2}|[ivx]{1,5})(?=[\s:.\-–]|$)\s*[-–:.]?
+    | (?:exhibit|annex|attachment|appendix)\b\s*$
     | (?:conformed|execution|executed|redacted|final|draft|signature|electronic|revised|working|public)\s+(?:copy|version|draft|form)\b
     | (?:strictly\s+)?(?:private\s+(?:and|&)\s+)?confidential(?=\s|$)(?!\s*(?:and|&|disclosure|information|-|agreement|non))
     | confidential\s+treatment\s+(?:has\s+been\s+)?requested(?:\s+by\s+[^\n]{0,60})?
@@ -45,6 +54,11 @@ _NOTICE = re.compile(
     r"competitive harm|asterisks?|not material|rule 24b|rule 406|portions of this|confidential portions)\b",
     re.IGNORECASE,
 )
+_DATE_LINE = re.compile(
+    r"(?:dated?:?\s*)?(?:as of\s*)?(?:[\d./\-]{6,12}|(?:\d{1,2}(?:st|nd|rd|th)?\s+)?[A-Z][a-z]{2,8}\.?\s*(?:\d{1,2},?\s*)?\d{4})$",
+    re.IGNORECASE,
+)
+_HEAD_WORDS = frozenset(w.removesuffix("s") for w in STRONG_HEADS | WEAK_HEADS)
 _MARKDOWN = re.compile(r"^#{1,3}[ \t]+([^\n#]{2,200})", re.MULTILINE)
 
 
@@ -79,6 +93,13 @@ def find_heading(text: str, tokens: list[Token], kind: str = "") -> Heading | No
         # Nothing else tells what the document is: a title deep in the text would be that of something it mentions.
         candidates = [c for c in candidates if c.start < _UNSUPPORTED_REACH]
     best = max(candidates, key=lambda c: (_score(c, wanted, tokens), -c.start), default=None)
+    if (
+        best is not None
+        and _content(kind) - _HEAD_WORDS
+        and not (_content(kind) & _content(best.text))
+        and not sentence
+    ):
+        return None
     if sentence and (best is None or is_generic(best.text) or _score(best, wanted, tokens) < 0):
         return sentence
     if best is not None:
@@ -96,7 +117,7 @@ def first_line(text: str) -> Heading | None:
     for start, line in _lines(text, limit=6):
         body = _strip_prefix(line)
         words = body.split()
-        if not words or _NOTICE.search(body):
+        if not words or _NOTICE.search(body) or _DATE_LINE.match(body):
             continue
         looks = len(body) <= 110 and len(words) <= 16 and body[-1] not in ".,;:" and any(c.isalpha() for c in body)
         alone = start + len(line) < len(text)
@@ -147,9 +168,12 @@ def _heads(title: str) -> set[str]:
 
 
 def _is_head(token: Token) -> bool:
-    word = token.lower
-    parts = (word, word.rsplit("/", 1)[-1], word.rsplit("-", 1)[-1])
-    return any(p in STRONG_HEADS or p in WEAK_HEADS or p in HEBREW_HEADS for p in parts)
+    return _head_word(token.lower)
+
+
+@lru_cache(maxsize=8_192)
+def _head_word(word: str) -> bool:
+    return any(p in INSTRUMENT_HEADS for p in (word, word.rsplit("/", 1)[-1], word.rsplit("-", 1)[-1]))
 
 
 def _sentence_title(tokens: list[Token]) -> Heading | None:
@@ -169,9 +193,8 @@ def _candidates(text: str, tokens: list[Token]) -> Iterator[Heading]:
     i = 0
     found = 0
     fresh = True
-    while i < len(tokens) and found < 12:
-        token = tokens[i]
-        if token.text == BREAK:
+    while i < len(tokens) and found < _MAX_CANDIDATES and tokens[i].start < _REACH_CHARS:
+        if tokens[i].text == BREAK:
             fresh, i = True, i + 1
             continue
         opened = fresh
@@ -180,15 +203,19 @@ def _candidates(text: str, tokens: list[Token]) -> Iterator[Heading]:
             fresh = False
             if i >= len(tokens) or tokens[i].text == BREAK:
                 continue
-        token = tokens[i]
+        # Inside a line a title can only be told by its capitals.
+        if not opened and (not is_upper(tokens[i].text) or is_upper(tokens[i - 1].text)):
+            fresh = tokens[i].text in _RESTARTS
+            i += 1
+            continue
         run = _run(tokens, i, across_lines=True)
         end = _cut_tail(run)
-        starts = opened or (is_upper(token.text) and not (i and is_upper(tokens[i - 1].text)))
-        if end and starts and _plausible(run[:end], tokens, i):
+        if end and _plausible(run[:end], tokens, i):
             yield Heading(_join(_cut_front(run[:end])), run[0].start, run[end - 1].end)
             found += 1
+        # Signs and line breaks inside the run make it shorter than the stretch it covers; stepping on is still forward.
         i += max(1, end or len(run))
-        fresh = tokens[i - 1].text in (".", BREAK, BLANK, '"', "]") if i <= len(tokens) else False
+        fresh = tokens[i - 1].text in _RESTARTS if i <= len(tokens) else False
 
 
 def _skip_prefix(text: str, tokens: list[Token], i: int) -> int:
@@ -217,7 +244,14 @@ def _run(tokens: list[Token], i: int, *, across_lines: bool) -> list[Token]:
         if word in _STOPS and (run or word != "re") and not _inside_title(run, tokens, i):
             break
         if token.text[0].isalnum():
-            if not (is_capital(token.text) or is_caseless(token.text) or (run and word in SMALL_WORDS | _LINKS)):
+            if not (
+                is_capital(token.text)
+                or is_caseless(token.text)
+                or (run and word in _INNER_WORDS)
+                or _COMPOUND.match(token.text)
+            ):
+                break
+            if word == "the" and run and run[-1].text == ",":
                 break
             if headed_upper and not is_upper(token.text) and word not in SMALL_WORDS and token.text[0].isalpha():
                 break
@@ -228,9 +262,7 @@ def _run(tokens: list[Token], i: int, *, across_lines: bool) -> list[Token]:
                 and (run[-1].lower in SUFFIXES or run[-1].lower in ("no", "st", "v", "vs") or len(run[-1].text) == 1)
             ):
                 break
-        elif token.text not in _INNER_SIGNS or not run:
-            break
-        elif token.text == "(" and not _closes(tokens, i):
+        elif token.text not in _INNER_SIGNS or not run or (token.text == "(" and not _closes(tokens, i)):
             break
         run.append(token)
         i += 1
@@ -266,8 +298,9 @@ def _goes_on(run: list[Token], tokens: list[Token], i: int) -> bool:
     ):
         return True
     line = _line_from(tokens, i + 1)
-    has_head = any(_is_head(t) for t in run)
     headed_next = any(_is_head(t) for t in line)
+    strong_next = any(_is_head(t) and t.lower not in WEAK_HEADS for t in line)
+    has_head = any(_is_head(t) and not (strong_next and t.lower in WEAK_HEADS) for t in run)
     return not has_head and headed_next and len(line) <= 14 and _same_case(run, line) and not _is_company(run)
 
 
@@ -304,6 +337,8 @@ def _cut_tail(run: list[Token]) -> int:
             if i + 1 < len(run):
                 following = run[i + 1].lower
                 if following in (
+                    "not",
+                    "required",
                     "of",
                     "for",
                     "regarding",
@@ -354,6 +389,8 @@ def _cut_front(run: list[Token]) -> list[Token]:
 
 def _plausible(run: list[Token], tokens: list[Token], i: int) -> bool:
     words = [t for t in run if t.text[0].isalpha()]
+    if len(run) > 1 and run[0].text.isdigit() and run[1].text == ".":
+        return False
     if not words or len(words) > 28 or all(t.lower in MONTHS for t in words):
         return False
     text = _join(run)

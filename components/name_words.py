@@ -84,3 +84,13 @@ PLAIN_FILE_WORDS = frozenset(
     "client-fill document doc docs my rev version ver january february march april june july august september october november "
     "december jan feb mar apr jun jul aug sep sept oct nov dec en eng english final amend amended restated ex".split()
 )
+# States and countries by whose law companies are formed; alone they are no party.
+PLACES = frozenset(
+    "alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho illinois indiana "
+    "iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana nebraska "
+    "nevada hampshire jersey mexico york carolina dakota ohio oklahoma oregon pennsylvania rhode island tennessee texas utah "
+    "vermont virginia washington wisconsin wyoming columbia puerto rico ontario quebec alberta british israel canada england "
+    "wales scotland ireland france germany italy spain switzerland netherlands belgium denmark sweden norway finland austria "
+    "china japan korea india singapore australia usa u.s u.s.a united states america kingdom uk bermuda cayman islands new "
+    "north south west east hong kong".split()
+)

@@ -7,6 +7,7 @@ on what stands in the middle of a long document, nor cost more for it.
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 OPENING_CHARS = 6_000
@@ -21,7 +22,10 @@ _LINE_ENDS = frozenset("\n\r\f\v\x1c\x1d\x1e\x85\u2028\u2029")
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'", "‘": "'", "´": "'", "\u00a0": " "})
 _PAGE_MARK = re.compile(r"</?(?:PAGE|TEXT|DOCUMENT|TITLE|CAPTION)>", re.IGNORECASE)
 _MARKDOWN_MARK = re.compile(r"\*\*|__(?=\w)|(?<=\w)__(?!_)")
-_SPACE = re.compile(r"[\s\u200b-\u200f\u202a-\u202e\ufeff]+")
+# White space that is not one plain space between words. Format characters (direction marks) go with it.
+_SPACE = re.compile(
+    r"(?:[^\S ]|[\u200b-\u200f\u202a-\u202e\ufeff])[\s\u200b-\u200f\u202a-\u202e\ufeff]*| [\s\u200b-\u200f\u202a-\u202e\ufeff]+"
+)
 # "_____", ".....", "[***]", "[●]", "[insert name]", "<Company name>": places left open or blacked out.
 _OPEN_PLACE = re.compile(
     r"_[_ ]*_+|\.{4,}|…+|\[[\s*●•·.xX_\-]{0,40}\]|\[[^\[\]\n]{0,60}\]|<[^<>\n]{1,60}>|\*{3,}|\b[xX]{3,}\b"
@@ -47,12 +51,19 @@ def squeeze(text: str, limit: int = OPENING_CHARS) -> str:
     Line breaks and wide gaps become one ``\\n`` (a gap of three spaces is how centred headings arrive when a converter
     puts a page on one line); open places become ``____``; typographic quotes become plain ones.
     """
-    raw = text[:_RAW_OPENING_CHARS].translate(_QUOTES)
-    raw = _SPACE.sub(_reduce, _PAGE_MARK.sub(BREAK, raw))
+    for reach in (limit * 3 // 2, _RAW_OPENING_CHARS):
+        squeezed = _squeeze(text[:reach])
+        if len(squeezed) >= limit or len(text) <= reach:
+            break
+    return squeezed[:limit]
+
+
+def _squeeze(raw: str) -> str:
+    raw = _SPACE.sub(_reduce, _PAGE_MARK.sub(BREAK, raw.translate(_QUOTES)))
     raw = _RULE.sub(BREAK, raw)
     raw = _OPEN_PLACE.sub(_fill, raw)
     raw = _MARKDOWN_MARK.sub("", raw) if "**" in raw else raw
-    return _SPACE.sub(_reduce, raw).strip()[:limit]
+    return _SPACE.sub(_reduce, raw).strip()
 
 
 def _reduce(match: re.Match[str]) -> str:
@@ -70,19 +81,21 @@ def _fill(match: re.Match[str]) -> str:
 
 def closing(text: str) -> str:
     """Return the squeezed end of ``text``, where signature blocks stand."""
-    return squeeze(text[-CLOSING_CHARS:], CLOSING_CHARS) if len(text) > CLOSING_CHARS else ""
+    return squeeze(text[-CLOSING_CHARS:], CLOSING_CHARS)
 
 
 def tokenize(text: str) -> list[Token]:
     """Split squeezed text into tokens; abbreviation dots inside a word ("L.P", "Women.com") stay in the word."""
-    return [Token(m.group(), m.group().casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+    return [Token(word := m.group(), word.casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
 
 
+@lru_cache(maxsize=16_384)
 def is_capital(word: str) -> bool:
     """Whether a word can be part of a name or a title: a capital or a digit among its first three characters."""
     return any(c.isupper() or c.isdigit() for c in word[:3]) or is_caseless(word)
 
 
+@lru_cache(maxsize=16_384)
 def is_upper(word: str) -> bool:
     """Whether a word is written in capitals alone."""
     return word.upper() == word and word.lower() != word

@@ -7,26 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from haystack import Document, component
-
 from haystack_integrations.components.pincite.case_captions import find_caption
 from haystack_integrations.components.pincite.display_names import CaseBook, covers
 from haystack_integrations.components.pincite.document_dates import find_date
-from haystack_integrations.components.pincite.file_names import FileName, read_file_name
+from haystack_integrations.components.pincite.file_names import FileName, read_file_name, telling
 from haystack_integrations.components.pincite.headings import Heading, find_heading, first_line, is_generic
-from haystack_integrations.components.pincite.name_words import (
-    HEBREW_HEADS,
-    INSTRUMENT_HEADS,
-    ONE_SIDED,
-    PLAIN_FILE_WORDS,
-    SMALL_WORDS,
-)
-from haystack_integrations.components.pincite.opening_text import closing, squeeze, tokenize
-from haystack_integrations.components.pincite.party_extraction import Party, find_parties
+from haystack_integrations.components.pincite.name_words import HEBREW_HEADS, ONE_SIDED
+from haystack_integrations.components.pincite.opening_text import squeeze, tokenize
+from haystack_integrations.components.pincite.party_extraction import find_parties
+from haystack_integrations.components.pincite.party_mentions import Party
 
 MAX_TITLE_CHARS = 200
 IDENTITY_OPENING_CHARS = 2_500
 _MAX_SHOWN_PARTIES = 4
 _MAX_HINT_WORDS = 7
+_MAX_ROLE_CHARS = 40
 _DATA_SUFFIXES = (".json", ".yaml", ".yml", ".toml", ".csv")
 
 
@@ -94,8 +89,8 @@ def identify(text: str, source_id: str, meta: Mapping[str, Any]) -> Identity:
     data = source_id.casefold().endswith(_DATA_SUFFIXES) or meta.get("media_type") == "data"
     heading = None if data else find_heading(opening, tokens, file_name.kind)
     parties: tuple[Party, ...] = ()
-    if heading is not None and heading.instrument:
-        parties = find_parties(opening, tokens, closing(text))
+    if (heading is not None and heading.instrument) or (file_name.kind and not data):
+        parties = find_parties(opening, tokens, text)
     given = " ".join(str(meta.get("title") or "").split())
     title, source = (given, "meta") if given else _title(text, opening, heading, parties, file_name, cases, data=data)
     names = tuple(dict.fromkeys(cases.phrase(p.name, name=True) for p in parties if p.name))
@@ -121,6 +116,9 @@ def _title(
     caption = "" if data else find_caption(opening)
     if caption:
         return _shorten(caption), "heading"
+    if heading is None and file_name.kind and not data and not is_generic(file_name.kind):
+        base = _with_parties(cases.phrase(file_name.kind), parties, cases)
+        return _shorten(_with_hint(base, file_name, cases)), "file_name"
     if heading is None and not data:
         heading = first_line(text[:20_000])
     if heading is None:
@@ -133,9 +131,12 @@ def _title(
         base = cases.phrase(file_name.kind)
     if heading.instrument:
         base = _with_parties(base, parties, cases)
-    hint = _hint(base, file_name)
-    title = f"{base} ({hint})" if hint and len(base) + len(hint) + 3 <= MAX_TITLE_CHARS else base
-    return _shorten(title), "heading"
+    return _shorten(_with_hint(base, file_name, cases)), "heading"
+
+
+def _with_hint(base: str, file_name: FileName, cases: CaseBook) -> str:
+    hint = cases.phrase(_hint(base, file_name), name=True)
+    return f"{base} ({hint})" if hint and len(base) + len(hint) + 3 <= MAX_TITLE_CHARS else base
 
 
 def _with_parties(base: str, parties: tuple[Party, ...], cases: CaseBook) -> str:
@@ -165,24 +166,18 @@ def _phrase(base: str, names: list[str], *, others: bool, hebrew: bool) -> str:
 
 def _label(party: Party, cases: CaseBook) -> str:
     if not party.name:
-        return party.aliases[0] if party.aliases and len(party.aliases[0]) <= 40 else ""
-    return cases.phrase(party.name, name=True)
+        known = party.trade_name or (party.aliases[0] if party.aliases else "")
+        return cases.phrase(known) if len(known) <= _MAX_ROLE_CHARS else ""
+    name = cases.phrase(party.name, name=True)
+    return f"{name} d/b/a {cases.phrase(party.trade_name, name=True)}" if party.trade_name else name
 
 
 def _hint(title: str, file_name: FileName) -> str:
     """What people know the document by and its title does not say: the filer, or the name in the file name."""
     if file_name.filer:
         return "" if covers(title, file_name.filer) else file_name.filer
-    extra = [w for w in file_name.words.split() if _telling(w) and not covers(title, w)]
+    extra = [w for w in file_name.words.split() if telling(w) and not covers(title, w)]
     return " ".join(extra) if 0 < len(extra) <= _MAX_HINT_WORDS else ""
-
-
-def _telling(word: str) -> bool:
-    parts = [p for p in re.split(r"[^\w]+", word.casefold()) if p]
-    return any(
-        p not in PLAIN_FILE_WORDS and p not in SMALL_WORDS and p not in INSTRUMENT_HEADS and not p.isdigit()
-        for p in parts
-    )
 
 
 def _first_words(opening: str) -> str:
@@ -195,7 +190,7 @@ def _shorten(title: str, limit: int = MAX_TITLE_CHARS) -> str:
 
 
 def _identity(source_id: str, file_name: FileName, parties: tuple[Party, ...], opening: str) -> str:
-    names = [word for party in parties for word in (party.name, *party.aliases) if word]
+    names = [word for party in parties for word in (party.name, party.trade_name, *party.aliases) if word]
     stem = re.sub(r"[_\s]+", " ", source_id.rsplit("/", 1)[-1])
     lines = [stem, file_name.words, file_name.filer, "; ".join(dict.fromkeys(names)), opening[:IDENTITY_OPENING_CHARS]]
     return "\n".join(dict.fromkeys(line for line in lines if line))
