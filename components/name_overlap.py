@@ -2,7 +2,7 @@
 """Whether two sets of words speak of the same party, place or project, typing errors and missing spaces allowed."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from rapidfuzz.distance import OSA
 
@@ -11,6 +11,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST_COMPOUND = 4
 _SHORTEST_MISTYPED = 5
 _LONG = 9
+_SHORTEST_COMMON_NAME = 2
 
 
 def split_humps(text: str) -> str:
@@ -22,8 +23,9 @@ def names_overlap(qualifiers: Sequence[str], title: Sequence[str], is_generic: C
     """
     Whether a title shares a distinguishing word with the qualifiers of an instrument (N6).
 
-    A generic word ("Inc", "Housing") is no overlap, alone or in company. Words count as the same when they are equal,
-    when one side writes together what the other writes apart, or when they differ by a typing error.
+    A generic word ("Inc", "Housing") is no overlap; for names that have no other see :func:`common_name_stands`. Words
+    count as the same when they are equal, when one side writes together what the other writes apart, or when they
+    differ by a typing error.
 
     :param qualifiers: words of the query's name, normalised.
     :param title: words of the title, normalised.
@@ -34,6 +36,33 @@ def names_overlap(qualifiers: Sequence[str], title: Sequence[str], is_generic: C
     # Single words only: in a compound, a long generic part would hide that the short other part is another name.
     offered = [word for word in title if not is_generic(word)]
     return any(_mistyped(word, other) for word in qualifiers if not is_generic(word) for other in offered)
+
+
+def common_name_stands(
+    qualifiers: Sequence[str],
+    title: Sequence[str],
+    is_generic: Callable[[str], bool],
+    organisations: Collection[str],
+    type_words: Collection[str],
+) -> bool:
+    """
+    Whether a title holds a name that consists of common words only ("United Technologies", "National Processing").
+
+    One such word says nothing, but two or more in a row are a name. They count only where the query offers nothing
+    better, and only all together: "Acme Housing Services" is not "Brooklyn Housing Services".
+
+    :param qualifiers: words of the query's name, normalised.
+    :param title: words of the title, normalised.
+    :param is_generic: tells words that many names share.
+    :param organisations: the generic words that names of organisations are made of; not "Inc", not "amended".
+    :param type_words: words of instrument types; they may stand in such a name, but make none by themselves.
+    """
+    name = [word for word in qualifiers if word in organisations or word in type_words]
+    if len(name) < _SHORTEST_COMMON_NAME or not all(is_generic(word) for word in qualifiers):
+        return False
+    if not any(word in organisations for word in name):
+        return False
+    return any(list(title[start : start + len(name)]) == name for start in range(len(title)))
 
 
 def _spellings(words: Sequence[str], is_generic: Callable[[str], bool]) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from haystack import Document, component
 from haystack_integrations.components.pincite.inline_async import inline_async
 from haystack_integrations.components.pincite.intents import Intent, NamedSource
-from haystack_integrations.components.pincite.name_overlap import names_overlap, split_humps
+from haystack_integrations.components.pincite.name_overlap import common_name_stands, names_overlap, split_humps
 from haystack_integrations.components.pincite.ordering import source_of, stable_partition
 from haystack_integrations.components.pincite.vocabulary import Vocabulary
 
@@ -28,11 +28,14 @@ class NamedInstrumentPartition:
         """:param vocabulary: path of the vocabulary file; ``None`` is the configured one."""
         self.vocabulary = vocabulary
         self._vocabulary: Vocabulary | None = None
+        self._organisations: frozenset[str] = frozenset()
 
     def warm_up(self) -> None:
         """Read the vocabulary, once."""
         if self._vocabulary is None:
             self._vocabulary = Vocabulary.load(self.vocabulary)
+            english, hebrew = (self._vocabulary.words("organisations", language) for language in ("en", "he"))
+            self._organisations = english | hebrew
 
     @component.output_types(documents=list[Document], named=dict[str, Any])
     def run(self, documents: list[Document], intents: list[Intent], matches: list[NamedSource]) -> dict[str, Any]:
@@ -66,7 +69,10 @@ class NamedInstrumentPartition:
         if not vocabulary.holds_type(title, intent["type"]):
             return False
         words = [word for qualifier in intent["qualifiers"] for word in vocabulary.normalise(qualifier).split()]
-        return not words or names_overlap(words, vocabulary.normalise(title).split(), vocabulary.is_generic)
+        held = vocabulary.normalise(title).split()
+        if not words or names_overlap(words, held, vocabulary.is_generic):
+            return True
+        return common_name_stands(words, held, vocabulary.is_generic, self._organisations, vocabulary.type_words)
 
 
 def _marked(document: Document) -> Document:

@@ -2,7 +2,7 @@
 """When a title shares a distinguishing word with a name (N6)."""
 
 import pytest
-from haystack_integrations.components.pincite.name_overlap import names_overlap, split_humps
+from haystack_integrations.components.pincite.name_overlap import common_name_stands, names_overlap, split_humps
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,6 +62,27 @@ words = st.lists(st.sampled_from(["acme", "birch", "first", *sorted(GENERIC)]), 
 @given(words, words)
 def test_without_slips_and_compounds_a_shared_distinguishing_word_decides(name, title):
     assert names_overlap(name, title, GENERIC.__contains__) == bool((set(name) & set(title)) - GENERIC)
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "stands"),
+    [
+        ("housing services", "housing services inc mortgage", True),
+        ("housing services inc", "the housing services mortgage", True),
+        ("housing services", "housing group services mortgage", False),
+        ("services housing", "housing services mortgage", False),
+        ("services", "housing services mortgage", False),
+        ("services inc", "housing services inc mortgage", False),
+        ("acme housing services", "brooklyn housing services mortgage", False),
+        ("group bond", "group bond services mortgage", True),
+        ("bond mortgage", "bond mortgage", False),
+        ("", "housing services mortgage", False),
+    ],
+)
+def test_a_name_of_common_words_counts_whole_and_only_where_there_is_no_other(name, title, stands):
+    organisations = {"housing", "services", "group"}
+    types = {"bond", "mortgage"}
+    assert common_name_stands(name.split(), title.split(), GENERIC.__contains__, organisations, types) is stands
 
 
 def test_humps_are_split():

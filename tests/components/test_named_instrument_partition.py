@@ -58,6 +58,7 @@ def test_the_named_document_comes_first():
         ([intent("bond mortgage", "hfa")], [match("env")]),  # name alone
         ([intent("promissory note", "harbor", "housing", "services", "inc")], [match("note"), match("note2")]),
         ([intent("promissory note", "services")], [match("note"), match("note2")]),
+        ([intent("promissory note", "services", "inc")], [match("note"), match("note2")]),
         ([intent("bond mortgage", "hfa")], [match("elsewhere")]),  # no candidate of that source
     ],
 )
@@ -83,6 +84,13 @@ def test_only_the_matches_that_meet_the_condition_are_reported_best_first():
 def test_without_qualifiers_the_type_is_the_condition():
     order, _, _ = partition(["env", "hfa"], [intent("bond mortgage")], [match("hfa"), match("env")])
     assert order == ["hfa", "env"]
+
+
+def test_a_name_of_common_words_in_a_row_is_a_name():
+    order, _, _ = partition(
+        ["note2", "note"], [intent("promissory note", "community", "housing", "services")], [match("note")]
+    )
+    assert order == ["note", "note2"]
 
 
 def test_two_instruments_are_both_admitted_in_the_order_they_had():
