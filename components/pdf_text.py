@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the text layer of PDF files with PDFium, page by page."""
+
+from itertools import accumulate
+from threading import Lock
+from typing import Any
+
+import pypdfium2 as pdfium
+
+from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError, storable
+
+PAGE_BREAK = "\f"
+_ONE_AT_A_TIME = Lock()  # PDFium is not thread-safe, in the whole process
+
+
+def read_pdf(data: bytes) -> Extracted:
+    """
+    The pages of a PDF, joined by one form feed each; lines end with ``\\n``.
+
+    :raises UnreadableError: Locked, corrupt, or without any text.
+    """
+    with _ONE_AT_A_TIME:
+        pages = _pages(data)
+    blank = [number for number, page in enumerate(pages, 1) if not page.strip()]
+    if len(blank) == len(pages):
+        raise UnreadableError(f"no text layer on any of its {len(pages)} page(s): it is a scan; run OCR on it first")
+    starts = [0, *accumulate(len(page) + len(PAGE_BREAK) for page in pages[:-1])]
+    notes = [f"no text layer on page(s) {_ranges(blank)} of {len(pages)}"] if blank else []
+    return Extracted(PAGE_BREAK.join(pages), "pdf", page_starts=starts, notes=notes)
+
+
+def _pages(data: bytes) -> list[str]:
+    try:
+        document = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        if "password" in str(error).lower():
+            raise UnreadableError("locked: it needs a password; save an unlocked copy") from error
+        raise UnreadableError("corrupt, or not a PDF") from error
+    try:
+        return [_page(document, index) for index in range(len(document))]
+    except pdfium.PdfiumError as error:
+        raise UnreadableError(f"corrupt: {error}") from error
+    finally:
+        document.close()
+
+
+def _page(document: Any, index: int) -> str:
+    page = document[index]
+    try:
+        text_page = page.get_textpage()
+        try:
+            text: str = text_page.get_text_range()
+        finally:
+            text_page.close()
+    finally:
+        page.close()
+    # PDFium marks a hyphen at the end of a line with U+FFFE, and ends lines with CR LF; a form feed would be a page.
+    return storable(text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace(PAGE_BREAK, "\n"))
+
+
+def _ranges(numbers: list[int]) -> str:
+    """ "2-6, 9": pages as a person writes them."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts)
