@@ -38,7 +38,27 @@ MAY_IMPORT = {
 SOURCE_FOLDERS = ("app", "pipelines", "components", "store", "configs")
 
 # A saved pipeline names these paths: moving or renaming one of them breaks every file that users have written.
-PUBLIC_TYPES: set[str] = set()
+PUBLIC_TYPES = {
+    "haystack_integrations.components.pincite.attribution_gate.AttributionGate",
+    "haystack_integrations.components.pincite.best_extent_recovery.BestExtentRecovery",
+    "haystack_integrations.components.pincite.dense_retriever.DenseRetriever",
+    "haystack_integrations.components.pincite.lexical_retriever.LexicalRetriever",
+    "haystack_integrations.components.pincite.matter_partition.MatterPartition",
+    "haystack_integrations.components.pincite.named_instrument_partition.NamedInstrumentPartition",
+    "haystack_integrations.components.pincite.named_instrument_recognizer.NamedInstrumentRecognizer",
+    "haystack_integrations.components.pincite.optional_reranker.OptionalReranker",
+    "haystack_integrations.components.pincite.parent_expansion.ParentExpansion",
+    "haystack_integrations.components.pincite.reciprocal_rank_joiner.ReciprocalRankJoiner",
+    "haystack_integrations.components.pincite.search_request.SearchRequest",
+    "haystack_integrations.components.pincite.source_diversifier.SourceDiversifier",
+    "haystack_integrations.components.pincite.span_splitter.SpanSplitter",
+    "haystack_integrations.components.pincite.title_extractor.TitleExtractor",
+    "haystack_integrations.components.pincite.title_reservation.TitleReservation",
+    "haystack_integrations.components.pincite.title_retriever.TitleRetriever",
+    "haystack_integrations.components.pincite.word_llama_document_embedder.WordLlamaDocumentEmbedder",
+    "haystack_integrations.components.pincite.word_llama_text_embedder.WordLlamaTextEmbedder",
+    "haystack_integrations.document_stores.pincite.corpus_store.CorpusDocumentStore",
+}
 
 MAX_FILE_LINES = 450
 MAX_FUNCTION_LINES = 60
