@@ -2,21 +2,22 @@
 """Whether two sets of words speak of the same party, place or project, typing errors and missing spaces allowed."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence, Set
+from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
 # "BirchFirst" is two words to a reader, and one to a tokenizer once it is in lower case.
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_INNER_SIGN = re.compile(r"(?<=\w\w)[.&](?=\w\w)")
 _LONGEST_COMPOUND = 4
 _SHORTEST_MISTYPED = 5
 _LONG = 9
-_SHORTEST_COMMON_NAME = 2
 
 
-def split_humps(text: str) -> str:
-    """The text with a space at each change from lower to upper case."""
-    return _HUMP.sub(" ", text)
+def parted(text: str) -> str:
+    """The text with a space where case rises inside a word, and for a dot or sign inside one ("Tickets.com")."""
+    return _INNER_SIGN.sub(" ", _HUMP.sub(" ", text))
 
 
 def names_overlap(qualifiers: Sequence[str], title: Sequence[str], is_generic: Callable[[str], bool]) -> bool:
@@ -42,14 +43,14 @@ def common_name_stands(
     qualifiers: Sequence[str],
     title: Sequence[str],
     is_generic: Callable[[str], bool],
-    organisations: Collection[str],
-    type_words: Collection[str],
+    organisations: Set[str],
+    type_words: Set[str],
 ) -> bool:
     """
     Whether a title holds a name that consists of common words only ("United Technologies", "National Processing").
 
     One such word says nothing, but two or more in a row are a name. They count only where the query offers nothing
-    better, and only all together: "Acme Housing Services" is not "Brooklyn Housing Services".
+    better, all of them, and two in a row at least: "Acme Housing Services" is not "Brooklyn Housing Services".
 
     :param qualifiers: words of the query's name, normalised.
     :param title: words of the title, normalised.
@@ -58,11 +59,10 @@ def common_name_stands(
     :param type_words: words of instrument types; they may stand in such a name, but make none by themselves.
     """
     name = [word for word in qualifiers if word in organisations or word in type_words]
-    if len(name) < _SHORTEST_COMMON_NAME or not all(is_generic(word) for word in qualifiers):
+    if not all(map(is_generic, qualifiers)) or not set(name) <= set(title):
         return False
-    if not any(word in organisations for word in name):
-        return False
-    return any(list(title[start : start + len(name)]) == name for start in range(len(title)))
+    rows = {pair for pair in pairwise(name) if not organisations.isdisjoint(pair)}
+    return not rows.isdisjoint(pairwise(title))
 
 
 def _spellings(words: Sequence[str], is_generic: Callable[[str], bool]) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from haystack import Document, component
 from haystack_integrations.components.pincite.inline_async import inline_async
 from haystack_integrations.components.pincite.intents import Intent, NamedSource
-from haystack_integrations.components.pincite.name_overlap import common_name_stands, names_overlap, split_humps
+from haystack_integrations.components.pincite.name_overlap import common_name_stands, names_overlap, parted
 from haystack_integrations.components.pincite.ordering import source_of, stable_partition
 from haystack_integrations.components.pincite.vocabulary import Vocabulary
 
@@ -65,14 +65,16 @@ class NamedInstrumentPartition:
         vocabulary = self._vocabulary
         assert vocabulary is not None  # noqa: S101  (`warm_up` has set it)
         intent = intents[match["intent"]]
-        title = split_humps(title)
-        if not vocabulary.holds_type(title, intent["type"]):
+        if not (vocabulary.holds_type(title, intent["type"]) or vocabulary.holds_type(parted(title), intent["type"])):
             return False
-        words = [word for qualifier in intent["qualifiers"] for word in vocabulary.normalise(qualifier).split()]
-        held = vocabulary.normalise(title).split()
-        if not words or names_overlap(words, held, vocabulary.is_generic):
+        name, held = " ".join(intent["qualifiers"]), title
+        # Not both parted: then the "com" of one site would be that of another.
+        ways = ((name, held), (name, parted(held)), (parted(name), held))
+        readings = [tuple(vocabulary.normalise(text).split() for text in way) for way in ways]
+        if not readings[0][0] or any(names_overlap(wanted, words, vocabulary.is_generic) for wanted, words in readings):
             return True
-        return common_name_stands(words, held, vocabulary.is_generic, self._organisations, vocabulary.type_words)
+        wanted, words = readings[0]
+        return common_name_stands(wanted, words, vocabulary.is_generic, self._organisations, vocabulary.type_words)
 
 
 def _marked(document: Document) -> Document:

@@ -2,7 +2,7 @@
 """When a title shares a distinguishing word with a name (N6)."""
 
 import pytest
-from haystack_integrations.components.pincite.name_overlap import common_name_stands, names_overlap, split_humps
+from haystack_integrations.components.pincite.name_overlap import common_name_stands, names_overlap, parted
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,6 +74,8 @@ def test_without_slips_and_compounds_a_shared_distinguishing_word_decides(name, 
         ("services", "housing services mortgage", False),
         ("services inc", "housing services inc mortgage", False),
         ("acme housing services", "brooklyn housing services mortgage", False),
+        ("services housing group", "the housing group for services mortgage", True),
+        ("housing services group", "housing services mortgage", False),
         ("group bond", "group bond services mortgage", True),
         ("bond mortgage", "bond mortgage", False),
         ("", "housing services mortgage", False),
@@ -85,5 +87,6 @@ def test_a_name_of_common_words_counts_whole_and_only_where_there_is_no_other(na
     assert common_name_stands(name.split(), title.split(), GENERIC.__contains__, organisations, types) is stands
 
 
-def test_humps_are_split():
-    assert split_humps("BirchFirst GlobalLLC hfa") == "Birch First Global LLC hfa"
+def test_words_are_parted_where_a_reader_would():
+    assert parted("BirchFirst GlobalLLC hfa") == "Birch First Global LLC hfa"
+    assert parted("Tickets.com AT&T U.S. No.5") == "Tickets com AT&T U.S. No.5"

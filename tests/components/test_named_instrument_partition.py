@@ -113,6 +113,31 @@ def test_typing_errors_possessives_and_missing_spaces(qualifier):
     assert order == ["hfa", "env"]
 
 
+@pytest.mark.parametrize(
+    ("title", "qualifier"),
+    [
+        ("iPAYMENT, Inc. Bond Mortgage", "ipayment"),
+        ("Tickets.com, Inc. Bond Mortgage", "tickets"),
+        ("Tickets, Inc. Bond Mortgage", "tickets.com"),
+        ("BirchFirst BondMortgage", "birch"),
+    ],
+)
+def test_capitals_and_dots_inside_a_name(title, qualifier):
+    document = SpanDocument(id="t", content="x", meta={"source_id": "t", "title": title})
+    result = NamedInstrumentPartition().run(
+        documents=[*pool(["env"]), document], intents=[intent("bond mortgage", qualifier)], matches=[match("t")]
+    )
+    assert result["named"]["matched"] is True
+
+
+def test_two_sites_have_no_name_in_common():
+    document = SpanDocument(id="t", content="x", meta={"source_id": "t", "title": "Tickets.com Bond Mortgage"})
+    result = NamedInstrumentPartition().run(
+        documents=[document], intents=[intent("bond mortgage", "schoolpop.com")], matches=[match("t")]
+    )
+    assert result["named"]["matched"] is False
+
+
 def test_an_alias_of_the_type_and_a_generic_head():
     order, _, _ = partition(
         ["hfa", "tooling"], [intent("agreement", "tooling", "recapture", "acme")], [match("tooling")]
