@@ -9,7 +9,7 @@ _ROLE = r"(?:\s*[,(]?\s*(?:plaintiffs?|petitioners?|appellants?|applicants?|clai
 _NUMBERED = frozenset("article section part title chapter schedule volume book appendix exhibit".split())
 _REACH_CHARS = 1_200
 _CAPTION = re.compile(
-    rf"(?:^|\n)(?P<a>{_NAME})(?:,? (?:et al\.?))?{_ROLE}[\s,.\-–]{{1,4}}(?:v|vs|versus|נ')\.?[ \n]{{1,2}}(?P<b>{_NAME})(?:,? et al\.?)?(?=[\n,;(]|$)",
+    rf"(?:^|\n)(?P<a>{_NAME})(?:,? (?:et al\.?))?{_ROLE}[\s,.\-–]{{1,4}}(?:(?-i:v|vs|VS|V)|versus|נ')\.?[ \n]{{1,2}}(?P<b>{_NAME})(?:,? et al\.?)?(?=[\n,;(]|$)",
     re.IGNORECASE,
 )
 
@@ -20,14 +20,9 @@ def find_caption(opening: str) -> str:
     if not match:
         return ""
     a, b = (" ".join(match[g].split()).strip(" .-–") for g in ("a", "b"))
-    if (
-        not a
-        or not b
-        or not a[0].isalpha()
-        or a.casefold() in _NUMBERED
-        or len(a.split()) > 10
-        or not (b[0].isupper() or b.upper() == b)
-    ):
+    if not a or not b or a.casefold() in _NUMBERED or a.casefold().endswith((" e", " e.")) or len(a.split()) > 10:
+        return ""
+    if not a[0].isalpha() or not (b[0].isupper() or b.upper() == b):
         return ""
     sign = "נ'" if "נ'" in match.group() else "v."
     return f"{_usual(a)} {sign} {_usual(b)}"

@@ -4,7 +4,7 @@
 import re
 from collections.abc import Iterable
 
-from haystack_integrations.components.pincite.name_words import BODY_WORDS, SMALL_WORDS, SUFFIXES
+from haystack_integrations.components.pincite.name_words import COMMON_WORDS, SMALL_WORDS, SUFFIXES
 from haystack_integrations.components.pincite.opening_text import Token, is_upper
 
 _WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
@@ -103,8 +103,15 @@ def distinguishing(name: str) -> set[str]:
     """The words that tell one name from another, case-folded: no legal forms, small words or single letters."""
     words = {w.casefold().replace(".", "").replace("'", "") for w in _WORD.findall(name)}
     telling = {w for w in words if w not in SUFFIXES and w not in SMALL_WORDS and len(w) > 1}
-    narrow = telling - BODY_WORDS
+    narrow = telling - COMMON_WORDS
     return narrow or telling or words
+
+
+def says(title: str, name: str) -> bool:
+    """Whether ``title`` holds all words of ``name`` but legal forms and articles, in any order."""
+    said = {w.casefold() for w in _WORD.findall(title)}
+    words = {w.casefold() for w in _WORD.findall(name)}
+    return all(w in said for w in words if w.replace(".", "") not in SUFFIXES and w != "the")
 
 
 def covers(title: str, name: str) -> bool:

@@ -25,7 +25,7 @@ _EXHIBIT = re.compile(r"^(?P<filer>.{2,120}?)_\d{2}_\d{2}_\d{4}-EX-(?P<kind>.+)$
 _EXHIBIT_NUMBER = re.compile(r"^[^-]{1,24}-(?:\d{1,3}-)?(?=[^\W\d_])")
 _ACCESSION = re.compile(r"^\d{3,10}_\d{10}-\d{2}-\d{6}_?")
 _AUTHOR_KIND = re.compile(r"^(?P<filer>[^–—]{2,120}?) [-–—] (?P<kind>.+)$")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _COPY_NUMBER = re.compile(r"\(\d{1,3}\)")
 _DATE = re.compile(r"(?<!\d)(?:\d{4}[-_.]\d{2}[-_.]\d{2}|\d{1,2}[-_.]\d{1,2}[-_.]\d{2,4}|(?:19|20)\d{6})(?!\d)")
 _LONG_NUMBER = re.compile(r"(?<![A-Za-z0-9])\d{5,}(?=[A-Z])|(?<=[a-z])\d{6,}")
@@ -38,7 +38,7 @@ _OPAQUE = re.compile(
 )
 _LETTERS = re.compile(r"[^\W_]+")
 _NOISE = frozenset(
-    "final copy version signed executed draft clean redline untitled new updated download en fr de uk us web writable pdf "
+    "final copy version signed executed draft clean redline untitled new updated download en fr de uk us gb web writable pdf "
     "page pages txt".split()
 )
 

@@ -24,7 +24,7 @@ _UNSUPPORTED_REACH = 800
 # Where the body of an instrument begins; no title runs across one of these.
 _STOPS = frozenset(
     "this between among amongst dated whereas witnesseth date made entered effective parties preamble recitals background "
-    "contents article section dear page attn attention re subject source now whose i we you".split()
+    "contents article section dear page attn attention re ref subject source now whose i we you".split()
 )
 _THIS = frozenset({"this", "the", "present"})
 _LINKS = frozenset("of for to and & regarding concerning relating with in on under by or the".split())
@@ -49,6 +49,12 @@ _PREFIX = re.compile(
     )\s*""",
     re.IGNORECASE | re.VERBOSE,
 )
+_AMENDING = re.compile(
+    r"(?:first|second|third|fourth|fifth|sixth)?\s*(?:amendment|addendum|supplement)(?:\s*(?:no|nr|number|n)?[\s.°#]*\d{1,3})?$", re.IGNORECASE
+)
+_AMENDED_REACH_CHARS = 700
+_AMENDED_BEFORE = frozenset("the that certain fully executed existing original above-referenced".split())
+_EMPTY_WORDS = frozenset("the no this first second third fourth fifth n nr form of letter".split())
 _NOTICE = re.compile(
     r"\b(?:omitted|redacted|confidential treatment|securities and exchange commission|filed separately|regulation s-k|"
     r"competitive harm|asterisks?|not material|rule 24b|rule 406|portions of this|confidential portions)\b",
@@ -74,17 +80,18 @@ class Heading:
 
 def is_generic(title: str) -> bool:
     """Whether a title names a kind so wide that it tells nothing: "Agreement", "Contract", "Amendment No. 1"."""
-    words = [w for w in re.findall(r"[^\W\d_]+", title.casefold()) if w not in ("the", "no", "this", "first", "second")]
+    words = [w for w in re.findall(r"[^\W\d_]+", title.casefold()) if w not in _EMPTY_WORDS]
     return len(words) <= 1
 
 
-def find_heading(text: str, tokens: list[Token], kind: str = "") -> Heading | None:
+def find_heading(text: str, tokens: list[Token], kind: str = "", *, trusted: bool = False) -> Heading | None:
     """
     Find the heading of the document whose squeezed opening is ``text``.
 
     ``kind`` is what the file name says the document is; among several candidates (a cover, a table of contents, the
     form attached to another document) the one that agrees with it and with the first sentence wins. Returns ``None``
-    where nothing looks like a heading.
+    where nothing looks like a heading; with ``trusted`` (a file name of a known form) also where no candidate shares a
+    telling word with ``kind``.
     """
     sentence = _sentence_title(tokens)
     candidates = list(_candidates(text, tokens))
@@ -93,20 +100,33 @@ def find_heading(text: str, tokens: list[Token], kind: str = "") -> Heading | No
         # Nothing else tells what the document is: a title deep in the text would be that of something it mentions.
         candidates = [c for c in candidates if c.start < _UNSUPPORTED_REACH]
     best = max(candidates, key=lambda c: (_score(c, wanted, tokens), -c.start), default=None)
-    if (
-        best is not None
-        and _content(kind) - _HEAD_WORDS
-        and not (_content(kind) & _content(best.text))
-        and not sentence
-    ):
+    telling = _content(kind) - _HEAD_WORDS
+    if best is not None and trusted and not sentence and telling and not telling & _content(best.text):
         return None
     if sentence and (best is None or is_generic(best.text) or _score(best, wanted, tokens) < 0):
-        return sentence
-    if best is not None:
-        if sentence and _content(best.text) < _content(sentence.text) and best.start < sentence.start:
-            return Heading(sentence.text, best.start, sentence.end)
-        return best
-    return None
+        best = sentence
+    elif best and sentence and _content(best.text) < _content(sentence.text) and best.start < sentence.start:
+        best = Heading(sentence.text, best.start, sentence.end)
+    if best is not None and _AMENDING.match(best.text):
+        return _with_amended(best, tokens)
+    return best
+
+
+def _with_amended(heading: Heading, tokens: list[Token]) -> Heading:
+    """ "Amendment No. 2" is no name: add what is amended, "to that certain Supply Agreement"."""
+    for i, token in enumerate(tokens):
+        if token.start < heading.end or token.lower not in ("to", "amends", "amending", "amend", "of", "the", "certain"):
+            continue
+        if token.start > heading.end + _AMENDED_REACH_CHARS:
+            break
+        place = i + 1
+        while place < len(tokens) and tokens[place].lower in _AMENDED_BEFORE:
+            place += 1
+        run = _run(tokens, place, across_lines=True)
+        end = _cut_tail(run)
+        if end > 1 and not is_generic(_join(run[:end])) and not _AMENDING.match(_join(run[:end])):
+            return Heading(f"{heading.text} to {_join(run[:end])}", heading.start, run[end - 1].end)
+    return heading
 
 
 def first_line(text: str) -> Heading | None:
@@ -210,7 +230,7 @@ def _candidates(text: str, tokens: list[Token]) -> Iterator[Heading]:
             continue
         run = _run(tokens, i, across_lines=True)
         end = _cut_tail(run)
-        if end and _plausible(run[:end], tokens, i):
+        if end and _plausible(run[:end], tokens, i, alone=opened):
             yield Heading(_join(_cut_front(run[:end])), run[0].start, run[end - 1].end)
             found += 1
         # Signs and line breaks inside the run make it shorter than the stretch it covers; stepping on is still forward.
@@ -374,6 +394,8 @@ def _tail_end(run: list[Token], i: int) -> int:
 
 def _cut_front(run: list[Token]) -> list[Token]:
     """Drop a company's name before the title ("ERCHONIA CORPORATION DISTRIBUTOR AGREEMENT") and a doubled title."""
+    while len(run) > 2 and run[0].text[0].isdigit() and (len(run[0].text) > 4 or not run[1].text[0].isalnum()):
+        run = run[1:] if run[1].text[0].isalnum() else run[2:]
     half = len(run) // 2
     if half and [t.lower for t in run[:half]] == [t.lower for t in run[half:]]:
         run = run[:half]
@@ -387,7 +409,7 @@ def _cut_front(run: list[Token]) -> list[Token]:
     return run
 
 
-def _plausible(run: list[Token], tokens: list[Token], i: int) -> bool:
+def _plausible(run: list[Token], tokens: list[Token], i: int, *, alone: bool) -> bool:
     words = [t for t in run if t.text[0].isalpha()]
     if len(run) > 1 and run[0].text.isdigit() and run[1].text == ".":
         return False
@@ -397,7 +419,6 @@ def _plausible(run: list[Token], tokens: list[Token], i: int) -> bool:
     if len(text) > 220 or _NOTICE.search(text):
         return False
     strong = any(_is_head(t) and t.lower not in WEAK_HEADS for t in run)
-    alone = i == 0 or tokens[i - 1].text == BREAK
     ends = (
         i + len(run) >= len(tokens)
         or tokens[i + len(run)].text in (BREAK, "(", '"')

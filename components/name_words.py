@@ -13,11 +13,15 @@ SUFFIXES = frozenset(
 )
 # A word that makes a run of capitals the name of an organisation, though it is no legal form.
 BODY_WORDS = frozenset(
-    "trust fund bank association university college institute foundation authority department ministry agency city county "
-    "state town council commission board group partners holdings partnership ventures capital management services society "
-    "church hospital school schools district bureau republic government union federation league club estate municipality "
-    "office museum center centre archives laboratories industries enterprises systems technologies railway company "
-    "corporation associates brothers sons".split()
+    "trust fund bank association university college institute foundation authority department ministry agency city "
+    "county town council partnership society church hospital school district bureau republic union federation league "
+    "municipality museum archives laboratories railway company corporation associates".split()
+)
+# Words that name no one company: half the companies have one of them.
+COMMON_WORDS = BODY_WORDS | frozenset(
+    "state commission board group partners holdings ventures capital management services club estate office center centre "
+    "industries enterprises systems technologies brothers sons government holding mutual operating general international "
+    "solutions global".split()
 )
 # Common last words of company names, longest first, for names written without spaces.
 CORPORATE_TAILS = tuple(
@@ -46,8 +50,7 @@ WEAK_HEADS = frozenset(
     "sheet order plan policy statement terms conditions certificate letter consent settlement articles declaration form notice "
     "proposal report minutes manual guidelines code rules regulations act rider schedule offer quote quotation invoice "
     "receipt application petition complaint motion brief award ruling protocol procedure procedures standard guide "
-    "acknowledgment acknowledgement checklist summary program programme warrant option security pledge trust "
-    "understanding disclosure franchise".split()
+    "acknowledgment acknowledgement checklist summary warrant option pledge understanding".split()
 )
 HEBREW_HEADS = frozenset(
     "הסכם חוזה נספח תוספת תיקון משכנתא משכון שטר ערבות כתב ייפוי תקנון צוואה התחייבות פסק החלטה אישור מכתב הצהרה מזכר "

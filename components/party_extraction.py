@@ -8,6 +8,7 @@ from haystack_integrations.components.pincite.opening_text import BLANK, BREAK, 
 from haystack_integrations.components.pincite.party_mentions import (
     NameSpan,
     Party,
+    addressed_party,
     defined_parties,
     key,
     labelled_parties,
@@ -64,18 +65,20 @@ def find_parties(text: str, tokens: Sequence[Token], whole: str = "") -> tuple[P
             break
     if sum(bool(p.name) for p in best) >= 2:
         return best
-    for others in (labelled_parties(text, tokens), defined_parties(text, tokens)):
-        best = _merge(best, others)
-    if any(p.name for p in best):
-        return best
-    return _merge(best, signing_parties(closing(whole)))
+    labelled = labelled_parties(text, tokens)
+    best = _merge(labelled, best) if len(labelled) > 1 else _merge(best, labelled)
+    if sum(bool(p.name) for p in best) < 2:
+        best = _merge(best, defined_parties(text, tokens))
+    if sum(bool(p.name) for p in best) < 2:
+        best = _merge(best, addressed_party(text, tokens))
+    return best if any(p.name for p in best) else _merge(best, signing_parties(closing(whole)))
 
 
 def _score(parties: Sequence[Party], tokens: Sequence[Token], anchor: int) -> float:
     """How much a list looks like one of parties: two proven names weigh most, a row of unproven ones counts against it."""
-    if not any(p.strong for p in parties) and not _speaks_of_instrument(tokens, anchor):
+    if not any(p.strong for p in parties) and (len(parties) < 2 or not _speaks_of_instrument(tokens, anchor)):
         return 0.0
-    score = sum((1.4 if p.strong else 0.7) if p.name else 0.3 for p in parties[:2])
+    score = sum((1.4 if p.strong else 0.7) if p.name else 0.5 if p.aliases else 0.2 for p in parties[:2])
     return score - 0.4 * sum(not p.strong for p in parties[2:6]) - 0.02 * tokens[anchor - 1].start / 1_000
 
 

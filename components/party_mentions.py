@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from haystack_integrations.components.pincite.name_words import ROLES
+from haystack_integrations.components.pincite.name_words import INSTRUMENT_HEADS, ROLES
 from haystack_integrations.components.pincite.opening_text import BREAK, Token, is_capital, tokenize
 from haystack_integrations.components.pincite.party_names import (
     described_as_company,
@@ -130,6 +130,26 @@ def labelled_parties(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
     return tuple(parties)
 
 
+def addressed_party(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
+    """To whom a letter goes: the first name of the lines before "Dear ..." or "Ladies and Gentlemen"."""
+    for i, token in enumerate(tokens[:-1]):
+        salutes = token.text in ("Dear", "DEAR") or (token.lower in ("ladies", "gentlemen") and tokens[i + 1].lower in ("and", "&", ":"))
+        if not salutes:
+            continue
+        lines = [k + 1 for k in range(max(0, i - 60), i) if tokens[k].text == BREAK]
+        for place in lines if i > 1 else []:
+            end, _ = read_name(tokens, place, i)
+            person = 2 <= end - place <= 5 and all(t.text[0].isupper() or t.text == "." for t in tokens[place:end])
+            if end and (is_company(tokens[place:end]) or person) and not _has_head(tokens[place:end]):
+                return (Party(" ".join(text[tokens[place].start : tokens[end - 1].end].split()), strong=True),)
+        return ()
+    return ()
+
+
+def _has_head(name: Sequence[Token]) -> bool:
+    return any(t.lower in INSTRUMENT_HEADS for t in name)
+
+
 def _is_label(tokens: Sequence[Token]) -> bool:
     return all(
         t.lower in ROLES or t.lower == "party" or len(t.text) == 1 or t.lower in ("to", "from", "between", "end-user")
@@ -145,10 +165,13 @@ def signing_parties(text: str) -> tuple[Party, ...]:
     for i, token in enumerate(tokens[:-1]):
         if token.text in ("By", "BY") and tokens[i + 1].text in (":", "/"):
             _put(companies, _company_before(text, tokens, i))
-        elif token.lower == "s" and tokens[i + 1].text == "/" and i + 2 < len(tokens):
-            end, _ = read_name(tokens, i + 2, min(len(tokens), i + 7))
-            if end and end - i > 3:
-                _put(persons, text[tokens[i + 2].start : tokens[end - 1].end])
+        elif token.text == "/" and tokens[i + 1].lower in ("s/", "s") and i + 3 < len(tokens):
+            if i and tokens[i - 1].text != ":":
+                _put(companies, _company_before(text, tokens, i))
+            place = i + 2 + (tokens[i + 2].text == "/")
+            end, _ = read_name(tokens, place, min(len(tokens), place + 5))
+            if end - place > 1:
+                _put(persons, text[tokens[place].start : tokens[end - 1].end])
     return tuple((companies or persons).values())[:_MAX_MENTIONS]
 
 
@@ -170,6 +193,8 @@ def _company_before(text: str, tokens: Sequence[Token], by: int) -> str:
                 break
             continue
         if token.lower in ("title", "date", "name", "its", "by"):
+            break
+        if token.text.isdigit() and len(token.text) < 5:
             break
         end, _ = read_name(tokens, start, last)
         if end >= last - 1 and is_company(tokens[start:end]):

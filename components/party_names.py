@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from haystack_integrations.components.pincite.name_words import BODY_WORDS, MONTHS, PLACES, ROLES, SUFFIXES
+from haystack_integrations.components.pincite.name_words import BODY_WORDS, COMMON_WORDS, MONTHS, PLACES, ROLES, SUFFIXES
 from haystack_integrations.components.pincite.opening_text import (
     BLANK,
     BREAK,
@@ -23,7 +23,7 @@ _STOPS = frozenset(
     "represented doing d/b/a dba d.b.a f/k/a a/k/a t/a formerly in by is are was effective dated this these who which that "
     "individually collectively the together each residing registered established being at from to whereas shall will agree "
     "agrees its their his her only wherein under be made has have had or also both hereby if not whom company's solely "
-    "between among amongst party parties regarding concerning relating set upon where pursuant entered either".split()
+    "between among amongst party parties regarding concerning relating set upon where pursuant entered either page source".split()
 )
 _LINKS = frozenset(
     "of for de del la las los van der von den di da do dos the e y du des le el al bin ibn ben bat".split()
@@ -40,8 +40,9 @@ _NO_PARTY = frozenset(
     "agreement agreements party parties date section article exhibit schedule effective contract page street suite avenue "
     "road attention attn telephone facsimile fax phone email address witnesseth recitals whereas amendment products these "
     "one either each both such us we undersigned signature name title contents definitions introduction po box tax source "
-    "background purpose term commission except inc llc compliance allocation changes including secretary item no".split()
+    "background purpose term commission except inc llc compliance allocation changes including secretary item no table rules orders".split()
 )
+_LAW_WORDS = frozenset("act code rules rule law laws regulations procedure court".split())
 _LEGAL_FORMS_ANY_CASE = frozenset("inc llc corp ltd plc gmbh llp".split())
 _SUFFIX_THEN_NAME = frozenset("company corporation co limited na sa se de ag as wa sas corp spa".split())
 _COMPANY_KINDS = frozenset(
@@ -131,8 +132,8 @@ def _in_small_print(tokens: Sequence[Token], start: int) -> bool:
 def is_suffix(tokens: Sequence[Token], i: int) -> bool:
     """Whether a legal form ("Inc", "GmbH", "L.P") stands at token ``i``."""
     token = tokens[i]
-    word = token.lower.replace(".", "").strip("'")
-    if word not in SUFFIXES:
+    word = token.lower.replace(".", "").replace("/", "").strip("'")
+    if word not in SUFFIXES or (i and tokens[i - 1].lower == "the"):
         return False
     if (
         word == "incorporated"
@@ -179,7 +180,7 @@ def _goes_on_after_suffix(tokens: Sequence[Token], i: int, start: int) -> bool:
 
 def _joins(tokens: Sequence[Token], i: int) -> bool:
     """Whether "and" is inside a name: one word, then the legal form ("Oil and Gas Inc"), or a word that never stands alone."""
-    if tokens[i].lower != "and" or any(t.text.isdigit() for t in tokens[max(0, i - 4) : i]):
+    if tokens[i].lower != "and" or any(t.text.isdigit() and len(t.text) > 4 for t in tokens[max(0, i - 4) : i]):
         return False
     following = tokens[i + 1] if i + 1 < len(tokens) else None
     if following is None or not is_capital(following.text):
@@ -204,13 +205,13 @@ def _joins(tokens: Sequence[Token], i: int) -> bool:
 
 def _lower_name(tokens: Sequence[Token], i: int) -> bool:
     """Names such as "element 5 GmbH" and "i-on interactive, Inc." begin small but end in a legal form."""
-    if not tokens[i].text[0].isalpha() or tokens[i].lower in ("and", "or"):
+    if not tokens[i].text[0].isalpha() or tokens[i].lower in ("and", "or") or tokens[i].lower in _NO_PARTY:
         return False
     for k in range(i + 1, min(i + 4, len(tokens))):
         if tokens[k].text == ",":
             continue
         if is_suffix(tokens, k):
-            return tokens[k].lower not in ("company", "corporation", "de", "as", "se", "limited")
+            return tokens[k].lower.replace(".", "") in _LEGAL_FORMS_ANY_CASE
         if tokens[k].lower in _STOPS or not tokens[k].text[0].isalnum():
             return False
     return False
@@ -280,7 +281,7 @@ def _nickname(tokens: Sequence[Token], i: int, start: int) -> bool:
 def _wrapped(tokens: Sequence[Token], i: int) -> bool:
     """Whether a line break only wraps the name: a legal form follows, or the line before was full."""
     following = tokens[i + 1]
-    if is_suffix(tokens, i + 1):
+    if is_suffix(tokens, i + 1) or (following.text == "&" or tokens[i + 2 : i + 3] and tokens[i + 2].text == "&"):
         return True
     line_start = next((tokens[k].end for k in range(i - 1, max(-1, i - 40), -1) if tokens[k].text == BREAK), 0)
     full = tokens[i].start - line_start > _FULL_LINE_CHARS
@@ -304,11 +305,15 @@ def _acceptable(name: Sequence[Token], *, suffixed: bool) -> bool:
     words = [t.lower for t in name if t.text[0].isalnum()]
     if not words or (words[0] in _NO_PARTY and not suffixed) or words[0] in MONTHS:
         return False
+    if words[-1] in _LAW_WORDS or (words[0].isdigit() and len(words[0]) < 5 and not suffixed):
+        return False
     if words[-1] in ("date", "agreement", "parties", "party", "laws") or all(w in ROLES or w == "and" for w in words):
         return False
     telling = [w for w in words if w.replace(".", "") not in SUFFIXES and any(c.isalpha() for c in w)]
     if not telling:
         return len(words) > 1 and suffixed
+    if len(words) <= 2 and all(w in COMMON_WORDS or w in ROLES for w in words):
+        return False
     return not all(w in PLACES or w in ("of", "and", "state") for w in telling)
 
 
@@ -317,7 +322,13 @@ def introduced(tokens: Sequence[Token], end: int) -> bool:
     following = list(tokens[end : end + 3])
     if following and following[0].text in (",", BREAK, ";"):
         following = following[1:]
-    return bool(following) and (
+    if not following:
+        return False
+    if following[0].lower == "of" and len(following) > 1 and following[1].text[0].isdigit():
+        return True
+    if following[0].text == "(" and any(t.text == ")" for t in tokens[end + 2 : end + 5]) and is_upper(following[-1].text):
+        return True
+    return (
         (following[0].text == "(" and len(following) > 1 and following[1].lower in _DEFINERS)
         or following[0].lower in _DESCRIPTIONS
     )

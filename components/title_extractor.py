@@ -8,11 +8,11 @@ from typing import Any
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.case_captions import find_caption
-from haystack_integrations.components.pincite.display_names import CaseBook, covers
+from haystack_integrations.components.pincite.display_names import CaseBook, covers, says
 from haystack_integrations.components.pincite.document_dates import find_date
 from haystack_integrations.components.pincite.file_names import FileName, read_file_name, telling
 from haystack_integrations.components.pincite.headings import Heading, find_heading, first_line, is_generic
-from haystack_integrations.components.pincite.name_words import HEBREW_HEADS, ONE_SIDED
+from haystack_integrations.components.pincite.name_words import HEBREW_HEADS, ONE_SIDED, ROLES
 from haystack_integrations.components.pincite.opening_text import squeeze, tokenize
 from haystack_integrations.components.pincite.party_extraction import find_parties
 from haystack_integrations.components.pincite.party_mentions import Party
@@ -87,7 +87,7 @@ def identify(text: str, source_id: str, meta: Mapping[str, Any]) -> Identity:
     file_name = read_file_name(source_id, opening)
     cases = CaseBook(tokens)
     data = source_id.casefold().endswith(_DATA_SUFFIXES) or meta.get("media_type") == "data"
-    heading = None if data else find_heading(opening, tokens, file_name.kind)
+    heading = None if data else find_heading(opening, tokens, file_name.kind, trusted=bool(file_name.filer))
     parties: tuple[Party, ...] = ()
     if (heading is not None and heading.instrument) or (file_name.kind and not data):
         parties = find_parties(opening, tokens, text)
@@ -141,13 +141,15 @@ def _with_hint(base: str, file_name: FileName, cases: CaseBook) -> str:
 
 def _with_parties(base: str, parties: tuple[Party, ...], cases: CaseBook) -> str:
     """ "<Title> between A and B", "among A, B and others", "of A" for instruments that one side gives."""
-    shown = [label for label in (_label(p, cases) for p in parties) if label and not covers(base, label)]
-    shown = list(dict.fromkeys(shown))
+    named = [p for p in parties if not _unnamed(p)]
+    # A role tells something beside one name ("between Minnesota Power and Customer"), nothing beside two.
+    labels = [_label(p, cases) for p in (parties if len(named) == 1 else named)]
+    shown = [label for label in dict.fromkeys(labels) if label and not says(base, label)]
     if not shown:
         return base
     hebrew = not HEBREW_HEADS.isdisjoint(base.split())
     while len(shown) > 1:
-        rest = len(parties) > len(shown) and len(shown) > 1
+        rest = len(named) > len(shown)
         title = _phrase(base, shown[:_MAX_SHOWN_PARTIES], others=rest or len(shown) > _MAX_SHOWN_PARTIES, hebrew=hebrew)
         if len(title) <= MAX_TITLE_CHARS - 20:
             return title
@@ -164,6 +166,13 @@ def _phrase(base: str, names: list[str], *, others: bool, hebrew: bool) -> str:
     return f"{base} {'between' if len(names) == 2 else 'among'} {', '.join(names[:-1])} and {names[-1]}"
 
 
+def _unnamed(party: Party) -> bool:
+    """Whether nothing but a role ("Customer") stands for the party."""
+    if party.name or party.trade_name:
+        return False
+    return not party.aliases or all(w in ROLES for w in party.aliases[0].casefold().split())
+
+
 def _label(party: Party, cases: CaseBook) -> str:
     if not party.name:
         known = party.trade_name or (party.aliases[0] if party.aliases else "")
@@ -176,8 +185,12 @@ def _hint(title: str, file_name: FileName) -> str:
     """What people know the document by and its title does not say: the filer, or the name in the file name."""
     if file_name.filer:
         return "" if covers(title, file_name.filer) else file_name.filer
-    extra = [w for w in file_name.words.split() if telling(w) and not covers(title, w)]
-    return " ".join(extra) if 0 < len(extra) <= _MAX_HINT_WORDS else ""
+    words = file_name.words.split()
+    extra = [i for i, w in enumerate(words) if telling(w) and not covers(title, w)]
+    if not 0 < len(extra) <= _MAX_HINT_WORDS:
+        return ""
+    together = extra[-1] - extra[0] < len(extra) + 2
+    return " ".join(words[extra[0] : extra[-1] + 1] if together else [words[i] for i in extra])
 
 
 def _first_words(opening: str) -> str:
