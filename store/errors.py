@@ -26,5 +26,9 @@ class IsolationError(PinciteError):
     """A query reached for rows outside its corpus or without a role; never degraded, always raised."""
 
 
+class UnknownCorpusError(ConfigurationError, IsolationError):
+    """A corpus that the database does not hold (yet); neither rows nor a degraded answer, always raised."""
+
+
 class AttributionError(PinciteError):
     """A span whose locator does not resolve to its text: the store is broken."""

@@ -2,14 +2,15 @@
 """
 The statements of the legs: what each search asks of the database.
 
-Builders return a :class:`Statement` and touch no database. The SQL is in ``sql/query/``, one file a statement; tables are
-named without a schema, because ``CorpusDocumentStore.fetch`` puts the corpus in force (C1), and no condition on groups
-or status stands here, because row level security holds them (C3).
+Builders return a :class:`Statement` and touch no database. The SQL is in ``sql/query/``, one file a statement; tables
+are named without a schema, because ``CorpusDocumentStore.fetch`` puts the corpus in force (C1), and no condition on
+groups or status stands here, because row level security holds them (C3).
 """
 
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Any, LiteralString, TypedDict, cast
 
 from haystack_integrations.document_stores.pgvector.filters import _convert_filters_to_where_clause_and_params
@@ -116,7 +117,7 @@ def title(name: Name, topic: str, *, text_search: str, limit: int, filters: dict
     qualifiers = [word for word, naming in zip(name["words"], name["naming"], strict=True) if naming]
     params = {
         **name,
-        "pairs": [f"{first} {second}" for first, second in zip(qualifiers, qualifiers[1:], strict=False)],
+        "pairs": [f"{first} {second}" for first, second in pairwise(qualifiers)],
         "topic": topic,
         "text_search": text_search,
         "limit": limit,
@@ -129,7 +130,8 @@ def title(name: Name, topic: str, *, text_search: str, limit: int, filters: dict
 # Chosen by measurement on 510 contracts (docs/decisions/title-leg.md).
 _TITLE_CONSTANTS: dict[str, Any] = {
     "opening": 0.8,
-    "body": 0.5,
+    "body": 0.2,
+    "body_most": 0.7,
     "body_rows": 300,
     "rows": 2000,
     "likeness": 0.4,

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The title leg for a named instrument: which sources carry the name. Words of the name weigh by inverse document
 -- frequency among titles and openings. A word in the title counts in full, one that stands only in the opening or the
--- file name counts :opening, one found only further inside counts :body. A word that no source has is looked up by
--- trigrams (a typing error). The best forty are then told apart by phrases and by what else their titles say.
+-- file name counts :opening, one found only further inside counts :body for each span, up to :body_most: a party is
+-- spoken of again and again. A word that no source has is looked up by trigrams (a typing error). The best forty are then told apart by phrases and by what else their titles say.
 -- Each source comes with its best span for the topic, chosen in this statement.
 WITH total AS MATERIALIZED (
     SELECT greatest(sources, 1)::float8 AS n FROM corpus_stats
@@ -32,7 +32,7 @@ weighted AS MATERIALIZED (
            quote_literal(variant)::tsquery AS anywhere, (quote_literal(variant) || ':A')::tsquery AS in_title,
            sum(df) OVER rarest AS cumulated, row_number() OVER rarest AS rarity
     FROM variants AS v CROSS JOIN total
-    WINDOW rarest AS (ORDER BY df, variant)
+    WINDOW rarest AS (PARTITION BY naming ORDER BY df, variant)
 ),
 -- A word of the name that nothing resembles keeps the weight of a word unheard of: it leaves the name less covered.
 mass AS MATERIALIZED (
@@ -43,8 +43,10 @@ mass AS MATERIALIZED (
         GROUP BY w.place, w.naming
     ) AS each_word
 ),
+-- Only words that identify bring sources in: those of the type would bring in nearly all.
 probe AS (
-    SELECT string_agg(anywhere::text, '|')::tsquery AS words FROM weighted WHERE cumulated <= %(rows)s OR rarity = 1
+    SELECT string_agg(anywhere::text, '|')::tsquery AS words
+    FROM weighted WHERE naming AND (cumulated <= %(rows)s OR rarity = 1)
 ),
 hits AS (
     SELECT d.source_id, w.place, w.naming, w.weight AS carried,
@@ -55,16 +57,14 @@ hits AS (
     ) AS d
     JOIN weighted AS w ON d.identity_tsv @@ w.anywhere
     UNION ALL
-    SELECT s.source_id, w.place, w.naming,
-           %(body)s * ln(1 + (n - least(l.df, n) + 0.5) / (least(l.df, n) + 0.5)),
-           %(body)s * ln(1 + (n - least(l.df, n) + 0.5) / (least(l.df, n) + 0.5))
-    FROM words AS w
+    SELECT s.source_id, w.place, w.naming, s.share * w.unheard, s.share * w.unheard
+    FROM (SELECT w.place, w.naming, w.lexeme, ln(1 + (n + 0.5) / 0.5) AS unheard FROM words AS w CROSS JOIN total) AS w
     JOIN span_lexemes AS l USING (lexeme)
-    CROSS JOIN total
     CROSS JOIN LATERAL (
-        SELECT DISTINCT s.source_id
+        SELECT s.source_id, least(%(body_most)s, %(body)s * count(*)) AS share
         FROM spans AS s
         WHERE s.tsv @@ quote_literal(l.lexeme)::tsquery {filter}
+        GROUP BY s.source_id
     ) AS s
     WHERE w.naming AND l.df <= %(body_rows)s
 ),
@@ -74,11 +74,17 @@ each_word AS (
 ),
 ranked AS (
     SELECT w.source_id, sum(w.score) AS score,
-           CASE WHEN m.naming > 0 THEN coalesce(sum(w.carried) FILTER (WHERE w.naming), 0) / m.naming END AS coverage
+           CASE WHEN m.naming > 0
+                THEN least(1, coalesce(sum(w.carried) FILTER (WHERE w.naming), 0) / m.naming) END AS coverage
     FROM each_word AS w CROSS JOIN mass AS m
     GROUP BY w.source_id, m.naming
     ORDER BY score DESC, w.source_id
     LIMIT 40
+),
+kinds AS MATERIALIZED (
+    SELECT string_agg('(' || phraseto_tsquery(%(text_search)s::regconfig, alias)::text || ')', '|')::tsquery AS words
+    FROM unnest(%(aliases)s::text[]) AS a(alias)
+    WHERE numnode(phraseto_tsquery(%(text_search)s::regconfig, alias)) > 0
 ),
 titled AS (
     SELECT r.source_id, r.score, r.coverage, d.identity_tsv, ts_filter(d.identity_tsv, '{{a}}') AS title_tsv
@@ -88,9 +94,7 @@ named AS (
     SELECT t.source_id, t.coverage,
            t.score
            + CASE WHEN t.title_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, %(phrase)s) THEN %(phrase_bonus)s
-                  WHEN EXISTS (SELECT FROM unnest(%(aliases)s::text[]) AS a(alias)
-                               WHERE t.title_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, a.alias))
-                  THEN %(alias_bonus)s ELSE 0 END
+                  WHEN t.title_tsv @@ (SELECT words FROM kinds) THEN %(alias_bonus)s ELSE 0 END
            + %(pair_bonus)s * coalesce((
                  SELECT avg((t.identity_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, p.pair))::int)
                  FROM unnest(%(pairs)s::text[]) AS p(pair)), 0)

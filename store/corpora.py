@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A corpus as the database knows it: its definition, and the names of its schema and roles."""
+
+import re
+from dataclasses import dataclass, field
+
+from .errors import BadInputError
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
+
+
+def check_corpus_name(name: str) -> str:
+    """
+    ``name`` itself.
+
+    :raises BadInputError: it is no corpus name (a lower-case letter, then up to 40 lower-case letters, digits, ``_``).
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        msg = (
+            f"corpus name {str(name)[:60]!r} is not usable: a lower-case letter, then up to 40 lower-case letters, "
+            "digits or underscores"
+        )
+        raise BadInputError(msg)
+    return name
+
+
+def schema_name(corpus: str) -> str:
+    """The schema that holds the tables of a corpus."""
+    return f"pincite_{check_corpus_name(corpus)}"
+
+
+def reader_role(corpus: str) -> str:
+    """The role that searches run under: may read this schema and nothing else."""
+    return f"pincite_{check_corpus_name(corpus)}_reader"
+
+
+def writer_role(corpus: str) -> str:
+    """The role that ingestion runs under: may change the rows of this schema and nothing else."""
+    return f"pincite_{check_corpus_name(corpus)}_writer"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusDefinition:
+    """
+    What a corpus is made with.
+
+    ``dimension`` of its embeddings and ``text_search`` (a PostgreSQL text search configuration) are fixed when it is
+    made; ``minimum_characters`` of a searchable span and ``required_meta`` of a searchable source (S1) can change.
+    """
+
+    name: str
+    dimension: int = 256
+    text_search: str = "english"
+    minimum_characters: int = 50
+    required_meta: list[str] = field(default_factory=list)

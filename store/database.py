@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The database behind a URL: the embedded server or any PostgreSQL, one pool per kind of caller, one object per process.
+
+Every connection of a pool is ``pincite_app``, a role that owns and may read nothing; a query gets its corpus by taking
+that corpus's role inside its transaction, and one that forgets to is refused by PostgreSQL (C1).
+"""
+
+import asyncio
+import atexit
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+
+import platformdirs
+import psycopg
+from pgvector.psycopg.vector import register_vector_info
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import TupleRow
+from psycopg.sql import SQL, Composable
+from psycopg.types import TypeInfo
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+from .errors import ConfigurationError, DatabaseUnavailableError
+
+if TYPE_CHECKING:
+    from .embedded import EmbeddedServer
+
+APPLICATION_ROLE = "pincite_app"
+
+_MINIMUM_VERSION = 15  # views with security_invoker
+_POOL_SIZE = 10
+_POOL_WAIT_SECONDS = 30.0
+_CONNECT_SECONDS = 10
+_SESSION_SETTINGS = {
+    # psycopg prepares a repeated statement, and a generic plan would freeze the one that suited the first principal.
+    "plan_cache_mode": "force_custom_plan",
+    # Nothing useful: a query that forgets its corpus finds no table.
+    "search_path": "pg_catalog",
+    # Row level security filters after the vector index: go on until enough rows are visible.
+    "hnsw.iterative_scan": "relaxed_order",
+}
+
+SyncConnection: TypeAlias = psycopg.Connection[TupleRow]
+AsyncConnection: TypeAlias = psycopg.AsyncConnection[TupleRow]
+SyncPool: TypeAlias = ConnectionPool[SyncConnection]
+AsyncPool: TypeAlias = AsyncConnectionPool[AsyncConnection]
+
+
+class _Ready(NamedTuple):
+    """What is known once the database was reached."""
+
+    conninfo: str
+    vector: TypeInfo
+    schemas: dict[str, str]
+
+
+def pincite_home() -> Path:
+    """``PINCITE_HOME``, by default the platform's folder for a user's data; absolute, not necessarily there."""
+    configured = os.environ.get("PINCITE_HOME")
+    return Path(configured).expanduser().absolute() if configured else Path(platformdirs.user_data_path("pincite"))
+
+
+def extension_schemas(connection: psycopg.Connection[Any]) -> dict[str, str]:
+    """Schema of each installed extension, by the name of the extension."""
+    rows = connection.execute(
+        "SELECT extname, nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace"
+    ).fetchall()
+    return dict(rows)
+
+
+class Database:
+    """
+    One database: get it by :meth:`current` or :meth:`for_url`, which give the same object to all callers of a process.
+
+    :param url: a libpq URL or ``key=value`` string; ``None`` for the embedded server of ``home``.
+    :param home: ``PINCITE_HOME`` of the embedded server.
+    """
+
+    _known: ClassVar[dict[tuple[str | None, Path | None], "Database"]] = {}
+    _known_lock: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(self, url: str | None, home: Path | None) -> None:
+        self.url = url
+        self.home = home
+        self._lock = threading.RLock()
+        self._server: EmbeddedServer | None = None
+        self._ready: _Ready | None = None
+        self._sync_pool: SyncPool | None = None
+        self._async_pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopPool] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._orphans: list[_LoopPool] = []
+
+    @classmethod
+    def current(cls) -> "Database":
+        """The database of ``PINCITE_DATABASE_URL``, or the embedded one of ``PINCITE_HOME``."""
+        return cls.for_url(os.environ.get("PINCITE_DATABASE_URL"))
+
+    @classmethod
+    def for_url(cls, url: str | None) -> "Database":
+        """The database of ``url``; ``None`` or an empty text means the embedded one of ``PINCITE_HOME``."""
+        key = (url, None) if url else (None, pincite_home())
+        with cls._known_lock:
+            if key not in cls._known:
+                cls._known[key] = cls(*key)
+            return cls._known[key]
+
+    @property
+    def embedded(self) -> bool:
+        """Whether this is the embedded server."""
+        return self.url is None
+
+    def describe(self) -> str:
+        """Where the database is, in a few words and without a password."""
+        if self.url is None:
+            return f"embedded server of PINCITE_HOME {self.home}"
+        try:
+            parts = conninfo_to_dict(self.url)
+        except psycopg.Error:
+            return "the server of PINCITE_DATABASE_URL"
+        place = f"{parts.get('host') or 'local socket'}:{parts.get('port') or 5432}"
+        return f"database {parts.get('dbname') or parts.get('user') or '?'!r} at {place}"
+
+    # -- connections ---------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def admin(self) -> Iterator[SyncConnection]:
+        """
+        A connection of the owner (embedded: the superuser; else the login of the URL), in autocommit mode.
+
+        For schema changes, indexes and figures about the database; never for a query of a user.
+
+        :raises DatabaseUnavailableError: not reachable, or older than PostgreSQL 15.
+        """
+        connection = self._connect(self._owner_conninfo())
+        try:
+            yield connection
+        except psycopg.OperationalError as error:
+            if connection.broken:
+                raise self.unavailable(error) from error
+            raise
+        finally:
+            connection.close()
+
+    def sync_pool(self) -> SyncPool:
+        """
+        The open pool for blocking callers; starts the embedded server at first use.
+
+        :raises DatabaseUnavailableError: the database cannot be used.
+        :raises ConfigurationError: it was never initialised.
+        """
+        with self._lock:
+            ready = self._prepare()
+            if self._sync_pool is None:
+                self._sync_pool = ConnectionPool(
+                    ready.conninfo,
+                    min_size=1,
+                    max_size=_POOL_SIZE,
+                    timeout=_POOL_WAIT_SECONDS,
+                    kwargs={"autocommit": True},
+                    configure=self.configure,
+                    reset=_reset,
+                    name="pincite",
+                    open=True,
+                )
+            return self._sync_pool
+
+    async def async_pool(self) -> AsyncPool:
+        """The open pool of the running event loop; a pool belongs to one loop. Errors as in :meth:`sync_pool`."""
+        loop = asyncio.get_running_loop()
+        self._sweep()
+        held = self._async_pools.get(loop)
+        if held is None:
+            ready = self._ready or await asyncio.to_thread(self._prepare)
+            held = self._async_pools.get(loop)  # another task may have been faster
+        if held is None:
+            held = self._async_pools[loop] = _LoopPool(self, ready.conninfo, loop)
+            self._orphans.append(held)
+        await held.pool.open()
+        return held.pool
+
+    def configure(self, connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
+        """Teach a connection the vector type without asking the server each time."""
+        assert self._ready is not None
+        register_vector_info(connection, self._ready.vector)
+
+    def search_path(self, corpus_schema: str) -> str:
+        """The schema of a corpus, followed by those of the extensions whose operators its queries use."""
+        schemas = self.prepare().schemas
+        path = [corpus_schema, *dict.fromkeys(schemas[name] for name in ("vector", "pg_trgm"))]
+        return ", ".join('"' + name.replace('"', '""') + '"' for name in path)
+
+    def session_conninfo(self, settings: dict[str, str]) -> str:
+        """Connection string of a session of its own (stock Haystack code), with these settings from the start."""
+        return self._app_conninfo(settings)
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> _Ready:
+        """Reach the database once: start the server, check extensions. Errors as in :meth:`sync_pool`."""
+        with self._lock:
+            return self._prepare()
+
+    def recover(self) -> bool:
+        """
+        After a lost connection: whether the database is back, so that a read may be tried again.
+
+        :raises DatabaseUnavailableError: it is not.
+        """
+        with self._lock:
+            self._ready = None
+            self._prepare()
+        return True
+
+    def forget(self) -> None:
+        """Look at extensions and roles anew at the next use (they have just been made)."""
+        with self._lock:
+            self._ready = None
+
+    def close(self) -> None:
+        """Close the pools and leave the embedded server, which stops when nobody else uses it."""
+        with self._lock:
+            if self._sync_pool is not None:
+                self._sync_pool.close()
+                self._sync_pool = None
+            for held in self._orphans:
+                held.finish()
+            self._orphans.clear()
+            self._async_pools = weakref.WeakKeyDictionary()
+            self._ready = None
+            if self._server is not None:
+                self._server.release()
+                self._server = None
+
+    def unavailable(self, error: Exception) -> DatabaseUnavailableError:
+        """The one line for a connection that failed: where, why, and what else could be done."""
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = _without_password(lines[-1] if lines else type(error).__name__, self.url)
+        if self.url is None:
+            log = self._embedded_server().log
+            return DatabaseUnavailableError(f"{self.describe()} is not reachable: {reason}; log: {log}")
+        return DatabaseUnavailableError(
+            f"{self.describe()} is not reachable: {reason}; check PINCITE_DATABASE_URL, or unset it to use the "
+            "embedded server"
+        )
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _embedded_server(self) -> "EmbeddedServer":
+        if self._server is None:
+            if os.name != "posix":
+                msg = "the embedded PostgreSQL runs on Linux and macOS only: set PINCITE_DATABASE_URL"
+                raise DatabaseUnavailableError(msg)
+            from .embedded import EmbeddedServer  # noqa: PLC0415 (needs POSIX modules)
+
+            assert self.home is not None
+            self._server = EmbeddedServer(self.home)
+        return self._server
+
+    def _owner_conninfo(self) -> str:
+        if self.url is None:
+            from .embedded import DATABASE, OWNER  # noqa: PLC0415
+
+            with self._lock:
+                socket = self._embedded_server().acquire()
+            return make_conninfo(host=str(socket), user=OWNER, dbname=DATABASE, application_name="pincite")
+        return self.url
+
+    def _app_conninfo(self, settings: dict[str, str]) -> str:
+        merged = _SESSION_SETTINGS | settings
+        if self.url is None:
+            owner = self._owner_conninfo()
+            return make_conninfo(owner, user=APPLICATION_ROLE, options=_options(merged))
+        given = conninfo_to_dict(self.url)
+        if given.get("user") != APPLICATION_ROLE:
+            merged = {"role": APPLICATION_ROLE} | merged
+        options = f"{given.get('options') or ''} {_options(merged)}".strip()
+        return make_conninfo(self.url, options=options)
+
+    def _connect(self, conninfo: str) -> SyncConnection:
+        try:
+            timeout = {} if "connect_timeout" in conninfo else {"connect_timeout": _CONNECT_SECONDS}
+            connection = psycopg.connect(conninfo, autocommit=True, **timeout)  # type: ignore[arg-type]
+        except psycopg.Error as error:
+            raise self.unavailable(error) from error
+        if connection.info.server_version < _MINIMUM_VERSION * 10000:
+            version = connection.info.parameter_status("server_version")
+            connection.close()
+            msg = f"{self.describe()} is PostgreSQL {version}; Pincite needs {_MINIMUM_VERSION} or later"
+            raise DatabaseUnavailableError(msg)
+        return connection
+
+    def _prepare(self) -> _Ready:
+        if self._ready is None:
+            with self.admin() as owner:
+                vector, schemas = self._check(owner)
+            self._ready = _Ready(self._app_conninfo({}), vector, schemas)
+        return self._ready
+
+    def _check(self, owner: SyncConnection) -> tuple[TypeInfo, dict[str, str]]:
+        schemas = extension_schemas(owner)
+        if owner.execute("SELECT to_regclass('pincite.corpora')").fetchone() == (None,):
+            msg = f"{self.describe()} is not initialised; run: pincite init"
+            raise ConfigurationError(msg)
+        for name in ("vector", "pg_trgm"):
+            if name not in schemas:
+                msg = f"{self.describe()} lacks extension {name!r}: run there CREATE EXTENSION {name}; or pincite init"
+                raise DatabaseUnavailableError(msg)
+        with owner.transaction():
+            owner.execute("SELECT set_config('search_path', quote_ident(%s), true)", [schemas["vector"]])
+            vector = TypeInfo.fetch(owner, "vector")
+        assert vector is not None
+        return vector, schemas
+
+    def _sweep(self) -> None:
+        """Close what closed event loops left behind: asyncio cancels a pool's tasks, not its connections."""
+        for held in [held for held in self._orphans if held.loop_closed()]:
+            held.finish()
+            self._orphans.remove(held)
+
+    def database_values(self) -> dict[str, Composable]:
+        """Placeholders of the SQL files in ``sql/database``."""
+        return {"login": SQL("LOGIN" if self.url is None else "NOLOGIN")}
+
+
+class _LoopPool:
+    """The pool of one event loop, and the connections it made, to close them when the loop is gone."""
+
+    def __init__(self, database: Database, conninfo: str, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = weakref.ref(loop)
+        self._connections: weakref.WeakSet[AsyncConnection] = weakref.WeakSet()
+
+        async def configure(connection: AsyncConnection) -> None:
+            self._connections.add(connection)
+            database.configure(connection)
+
+        self.pool: AsyncPool = AsyncConnectionPool(
+            conninfo,
+            min_size=0,
+            max_size=_POOL_SIZE,
+            timeout=_POOL_WAIT_SECONDS,
+            kwargs={"autocommit": True},
+            configure=configure,
+            reset=_reset_async,
+            name="pincite-async",
+            open=False,
+        )
+
+    def loop_closed(self) -> bool:
+        loop = self._loop()
+        return loop is None or loop.is_closed()
+
+    def finish(self) -> None:
+        for connection in list(self._connections):
+            connection.pgconn.finish()
+
+
+def _reset(connection: psycopg.Connection[Any]) -> None:
+    # Nothing should be left, since every query is a transaction of its own; this keeps one that forgot from leaking
+    # its role to the next borrower. Not DISCARD ALL: that would also drop psycopg's prepared statements.
+    connection.execute("RESET ROLE; RESET ALL")
+
+
+async def _reset_async(connection: psycopg.AsyncConnection[Any]) -> None:
+    await connection.execute("RESET ROLE; RESET ALL")
+
+
+def _options(settings: dict[str, str]) -> str:
+    """libpq's ``options``: a blank or backslash inside a value is escaped by a backslash."""
+    escaped = {name: value.replace("\\", "\\\\").replace(" ", "\\ ") for name, value in settings.items()}
+    return " ".join(f"-c {name}={value}" for name, value in escaped.items())
+
+
+def _without_password(text: str, url: str | None) -> str:
+    try:
+        password = conninfo_to_dict(url).get("password") if url else None
+    except psycopg.Error:
+        return "the URL cannot be read" if url and url in text else text.replace(url or "\0", "...")
+    return text.replace(str(password), "***") if password else text
+
+
+@atexit.register
+def _close_all() -> None:
+    for database in list(Database._known.values()):
+        with contextlib.suppress(Exception):
+            database.close()
+
+
+_INHERITED: list[object] = []
+
+
+def _after_fork() -> None:
+    # Connections and the place on the server's list of users belong to the parent: kept, so that nothing closes them.
+    _INHERITED.append(Database._known)
+    Database._known = {}
+    Database._known_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Numbered SQL files, applied once each, in order, a transaction per file.
+
+``sql/database`` makes what all corpora share, ``sql/corpus`` what each has for itself. What was applied, and the hash of
+its text, stands in ``pincite.migrations``. Nothing here runs at query time.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from importlib import resources
+from typing import Any, LiteralString, NamedTuple, cast
+
+import psycopg
+from psycopg.sql import SQL, Composable, Identifier, Literal
+
+from .corpora import CorpusDefinition, check_corpus_name, reader_role, schema_name, writer_role
+from .database import Database, extension_schemas
+from .errors import ConfigurationError, DatabaseUnavailableError
+from .index_definitions import ensure_indexes
+
+DATABASE_SCOPE = ""
+"""Scope of the files in ``sql/database``; the scope of the others is the name of their corpus."""
+
+_LOCK_KEY = 0x70696E63697465  # "pincite": one init at a time
+
+_BOOTSTRAP = """
+CREATE SCHEMA IF NOT EXISTS pincite;
+CREATE TABLE IF NOT EXISTS pincite.migrations (
+    scope text, name text, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (scope, name)
+)
+"""
+
+
+class Migration(NamedTuple):
+    """One SQL file: ``scope`` is :data:`DATABASE_SCOPE` or a corpus name."""
+
+    scope: str
+    name: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the text, as recorded when it was applied."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def pending(database: Database, corpora: Iterable[str] = ()) -> list[Migration]:
+    """
+    The files that ``init`` would apply, in order, for the database and the given corpora. Reads only.
+
+    :raises ConfigurationError: an applied file has another text now.
+    """
+    with database.admin() as connection:
+        return _pending(connection, [DATABASE_SCOPE, *map(check_corpus_name, corpora)])
+
+
+def initialise(database: Database, corpora: Iterable[CorpusDefinition] = ()) -> list[Migration]:
+    """
+    Bring the database and the given corpora up to date, and return what was applied.
+
+    Safe to repeat: it makes missing indexes, and applies changed settings of a corpus to its rows.
+
+    :raises DatabaseUnavailableError: an extension is missing, or the login may not create what is needed.
+    :raises ConfigurationError: a corpus exists with another dimension or text search configuration, or an applied
+        file has another text now.
+    """
+    definitions = list(corpora)
+    with database.admin() as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK_KEY])
+        try:
+            _check_extensions(connection)
+            connection.execute(_BOOTSTRAP)
+            applied = _apply(connection, _pending(connection, [DATABASE_SCOPE]), database.database_values())
+            for definition in definitions:
+                applied += _initialise_corpus(connection, definition)
+        except psycopg.errors.InsufficientPrivilege as error:
+            login = connection.info.user
+            msg = f"login {login!r} may not set up the database ({_first_line(error)}): run pincite init as its owner"
+            raise DatabaseUnavailableError(msg) from error
+        finally:
+            if not connection.closed:
+                connection.execute("SELECT pg_advisory_unlock(%s)", [_LOCK_KEY])
+    database.forget()
+    return applied
+
+
+def _initialise_corpus(connection: psycopg.Connection[Any], definition: CorpusDefinition) -> list[Migration]:
+    corpus = check_corpus_name(definition.name)
+    row = connection.execute("SELECT dimension, text_search FROM pincite.corpora WHERE name = %s", [corpus]).fetchone()
+    wanted = (definition.dimension, definition.text_search)
+    if row is not None and row != wanted:
+        msg = (
+            f"corpus {corpus!r} was made with dimension {row[0]} and text search {row[1]!r}, and is configured with "
+            f"{wanted[0]} and {wanted[1]!r}: set these back, or ingest into a new corpus"
+        )
+        raise ConfigurationError(msg)
+    found = connection.execute("SELECT 1 FROM pg_ts_config WHERE cfgname = %s", [definition.text_search]).fetchone()
+    if found is None:
+        msg = f"corpus {corpus!r}: the server has no text search configuration {definition.text_search!r}"
+        raise ConfigurationError(msg)
+    with connection.transaction():
+        applied = _apply(connection, _pending(connection, [corpus]), _corpus_values(connection, definition))
+        if row is None:
+            connection.execute(
+                "INSERT INTO pincite.corpora (name, dimension, text_search) VALUES (%s, %s, %s)", [corpus, *wanted]
+            )
+        _apply_settings(connection, definition)
+    ensure_indexes(connection, corpus)
+    return applied
+
+
+def _apply_settings(connection: psycopg.Connection[Any], definition: CorpusDefinition) -> None:
+    schema = Identifier(schema_name(definition.name))
+    changed = connection.execute(
+        SQL(
+            "UPDATE {}.settings SET minimum_characters = %(minimum)s, required_meta = %(required)s "
+            "WHERE (minimum_characters, required_meta) IS DISTINCT FROM (%(minimum)s, %(required)s::text[])"
+        ).format(schema),
+        {"minimum": definition.minimum_characters, "required": list(definition.required_meta)},
+    ).rowcount
+    if changed:  # the triggers judge each row anew
+        connection.execute(SQL("UPDATE {}.sources SET title = title").format(schema))
+        connection.execute(SQL("UPDATE {}.spans SET kind = kind").format(schema))
+
+
+def _apply(
+    connection: psycopg.Connection[Any], migrations: list[Migration], values: dict[str, Composable]
+) -> list[Migration]:
+    for migration in migrations:
+        with connection.transaction():
+            connection.execute(SQL(cast(LiteralString, migration.text)).format(**values))
+            connection.execute(
+                "INSERT INTO pincite.migrations (scope, name, sha256) VALUES (%s, %s, %s)",
+                [migration.scope, migration.name, migration.sha256],
+            )
+    return migrations
+
+
+def _pending(connection: psycopg.Connection[Any], scopes: list[str]) -> list[Migration]:
+    applied: dict[tuple[str, str], str] = {}
+    exists = connection.execute("SELECT to_regclass('pincite.migrations')").fetchone()
+    if exists and exists[0] is not None:
+        rows = connection.execute("SELECT scope, name, sha256 FROM pincite.migrations").fetchall()
+        applied = {(scope, name): sha256 for scope, name, sha256 in rows}
+    waiting = []
+    for scope in scopes:
+        for migration in _files(scope):
+            sha256 = applied.get((scope, migration.name))
+            if sha256 is None:
+                waiting.append(migration)
+            elif sha256 != migration.sha256:
+                msg = (
+                    f"migration {migration.name} of {scope or 'the database'} was applied with another text: an applied "
+                    "file must not change, add a new number instead"
+                )
+                raise ConfigurationError(msg)
+    return waiting
+
+
+def _files(scope: str) -> list[Migration]:
+    folder = resources.files(__package__).joinpath("sql", "corpus" if scope else "database")
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [Migration(scope, file.name, file.read_text(encoding="utf-8")) for file in files]
+
+
+def _corpus_values(connection: psycopg.Connection[Any], definition: CorpusDefinition) -> dict[str, Composable]:
+    schemas = extension_schemas(connection)
+    return {
+        "schema": Identifier(schema_name(definition.name)),
+        "reader": Identifier(reader_role(definition.name)),
+        "writer": Identifier(writer_role(definition.name)),
+        "reader_name": Literal(reader_role(definition.name)),
+        "writer_name": Literal(writer_role(definition.name)),
+        "dimension": Literal(definition.dimension),
+        "text_search": Literal(definition.text_search),
+        "vector_schema": Identifier(schemas["vector"]),
+        "trigram_schema": Identifier(schemas["pg_trgm"]),
+    }
+
+
+def _check_extensions(connection: psycopg.Connection[Any]) -> None:
+    present = extension_schemas(connection)
+    offered = {row[0] for row in connection.execute("SELECT name FROM pg_available_extensions").fetchall()}
+    major = connection.info.server_version // 10000
+    packages = {"vector": f"postgresql-{major}-pgvector", "pg_trgm": f"postgresql-contrib-{major}"}
+    for name, package in packages.items():
+        if name not in present and name not in offered:
+            msg = (
+                f"the server has no extension {name!r}: install it there (apt install {package}) and run, in database "
+                f"{connection.info.dbname!r}: CREATE EXTENSION {name};"
+            )
+            raise DatabaseUnavailableError(msg)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writing whole sources: each appears at once with all its spans, or not at all (I2)."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import psycopg
+from psycopg.sql import SQL, Composed, Identifier, Literal
+from psycopg.types.json import Jsonb
+
+from .corpora import check_corpus_name, schema_name, writer_role
+from .database import Database, SyncConnection
+from .errors import BadInputError
+from .execution import session_query, translate
+from .index_definitions import BULK_INDEXES, drop_index, ensure_indexes
+from .spans import RESERVED_META, SourceRecord, SpanRecord, span_id
+
+_SOURCE_COLUMNS = {
+    "source_id": "text",
+    "title": "text",
+    "text": "text",
+    "content_hash": "text",
+    "media_type": "text",
+    "status": "text",
+    "groups": "text[]",
+    "meta": "jsonb",
+    "identity": "text",
+}
+_SPAN_COLUMNS = {
+    "id": "text",
+    "embedding": "vector",
+    "content": "text",
+    "meta": "jsonb",
+    "source_id": "text",
+    "kind": "text",
+    "number": "int4",
+    "start_offset": "int4",
+    "end_offset": "int4",
+    "page": "int4",
+    "page_end": "int4",
+    "section": "text",
+    "quote": "text",
+    "parent_start": "int4",
+    "parent_end": "int4",
+    "embedding_fingerprint": "text",
+}
+
+_MERGE_LEXEMES = """
+WITH counted AS MATERIALIZED (SELECT word, ndoc FROM ts_stat({query})),
+    gone AS (DELETE FROM {table} AS old WHERE NOT EXISTS (SELECT FROM counted WHERE word = old.lexeme))
+INSERT INTO {table} AS old (lexeme, df) SELECT word, ndoc FROM counted
+ON CONFLICT (lexeme) DO UPDATE SET df = EXCLUDED.df WHERE old.df <> EXCLUDED.df
+"""
+
+_COUNT = """
+UPDATE corpus_stats SET
+    (spans, average_length) = (SELECT count(*), coalesce(avg(length), 0) FROM spans WHERE searchable),
+    sources = (SELECT count(*) FROM sources WHERE searchable),
+    version = version + 1
+"""
+
+
+class SourceWriter:
+    """
+    Writes into one corpus, under its writer role.
+
+    :param database: where the corpus is.
+    :param corpus: its name; made by ``pincite init``.
+
+    Every method raises :class:`~.errors.UnknownCorpusError` if the corpus was never made, and
+    :class:`~.errors.DatabaseUnavailableError` if the database cannot be reached.
+    """
+
+    def __init__(self, database: Database, corpus: str) -> None:
+        self.database = database
+        self.corpus = check_corpus_name(corpus)
+
+    def known_sources(self, paths: Sequence[str] = ("",)) -> dict[str, str | None]:
+        """
+        ``content_hash`` by ``source_id`` of what the corpus holds at or below the given paths.
+
+        :param paths: source ids or folders of source ids, with ``/`` and no trailing one; ``""`` is everything.
+        """
+        wanted = [path.rstrip("/") for path in paths]
+        with self._transaction() as connection:
+            rows = connection.execute(
+                "SELECT source_id, content_hash FROM sources WHERE EXISTS (SELECT FROM unnest(%s::text[]) AS path "
+                "WHERE path = '' OR source_id = path OR starts_with(source_id, path || '/'))",
+                [wanted],
+            ).fetchall()
+        return dict(rows)
+
+    def write_sources(self, records: Sequence[SourceRecord], *, fingerprint: str | None = None) -> int:
+        """
+        Write sources with their spans in one transaction, each in place of what the corpus held under its id.
+
+        :param fingerprint: of the model that made the embeddings (S3).
+        :returns: the number of spans written.
+        :raises BadInputError: a text that PostgreSQL cannot hold (a NUL or a lone surrogate), an embedding of another
+            dimension, or an id given twice; nothing is written then.
+        """
+        for record in records:
+            _check(record)
+        if not records:
+            return 0
+        with self._transaction() as connection:
+            self._serialise(connection)
+            connection.execute("DELETE FROM sources WHERE source_id = ANY(%s)", [[r.source_id for r in records]])
+            with connection.cursor() as cursor:
+                with cursor.copy(_copy("sources", _SOURCE_COLUMNS)) as copy:
+                    copy.set_types(list(_SOURCE_COLUMNS.values()))
+                    for record in records:
+                        copy.write_row(_source_row(record))
+                with cursor.copy(_copy("spans", _SPAN_COLUMNS)) as copy:
+                    copy.set_types(list(_SPAN_COLUMNS.values()))
+                    for record in records:
+                        meta = _span_meta(record)
+                        for span in record.spans:
+                            copy.write_row(self._span_row(record, span, meta, fingerprint))
+        return sum(len(record.spans) for record in records)
+
+    def delete_sources(self, source_ids: Sequence[str]) -> int:
+        """Delete sources with their spans; returns how many there were."""
+        with self._transaction() as connection:
+            self._serialise(connection)
+            return connection.execute("DELETE FROM sources WHERE source_id = ANY(%s)", [list(source_ids)]).rowcount
+
+    def begin_bulk(self, new_spans: int | None = None) -> bool:
+        """
+        Drop the expensive indexes if that pays: the corpus is empty, or fewer spans are there than will come.
+
+        Searches still work meanwhile, only slower. :meth:`finish_bulk` builds the indexes; after a crash the next
+        ``ingest`` or ``init`` does.
+
+        :param new_spans: how many spans will be written, if known.
+        :returns: whether they were dropped.
+        """
+        with self._transaction() as connection:
+            row = connection.execute("SELECT count(*) FROM spans").fetchone()
+            there = row[0] if row else 0
+            if there and there >= (new_spans or 0):
+                return False
+            for name in BULK_INDEXES:
+                drop_index(connection, self.corpus, name)
+        return True
+
+    def finish_bulk(self) -> list[str]:
+        """Build the expensive indexes that are missing; returns their names."""
+        with self._transaction() as connection:
+            return ensure_indexes(connection, self.corpus)
+
+    def ensure_indexes(self) -> list[str]:
+        """The same as :meth:`finish_bulk`: for the start of an ingestion, in case the last one was killed."""
+        return self.finish_bulk()
+
+    def refresh_statistics(self) -> None:
+        """
+        Count anew what ranking and planning need: document frequencies, numbers of spans and sources, their average
+        length, and the planner's own statistics. Call it after each ingestion that changed something.
+        """
+        schema = Identifier(schema_name(self.corpus))
+        with self._transaction() as connection:
+            for table, column, lexemes in (
+                ("spans", "tsv", "span_lexemes"),
+                ("sources", "identity_tsv", "identity_lexemes"),
+            ):
+                query = SQL("SELECT {} FROM {}.{} WHERE searchable").format(
+                    Identifier(column), schema, Identifier(table)
+                )
+                connection.execute(
+                    SQL(_MERGE_LEXEMES).format(query=Literal(query.as_string(connection)), table=Identifier(lexemes))
+                )
+            connection.execute(_COUNT)
+            # Words that came in one by one wait in a list that every search reads through.
+            connection.execute("SELECT gin_clean_pending_list(c.oid::regclass) FROM pg_class c JOIN pg_am ON pg_am.oid = c.relam "
+                               "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE amname = 'gin' AND relkind = 'i' "
+                               "AND nspname = %s", [schema_name(self.corpus)])
+            connection.execute("ANALYZE spans (source_id, kind, number, tsv, visible_to, searchable, stale, length)")
+            connection.execute("ANALYZE sources, span_lexemes, identity_lexemes")
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[SyncConnection]:
+        session, values = session_query(
+            self.corpus,
+            search_path=self.database.search_path(schema_name(self.corpus)),
+            groups=None,
+            settings={},
+            timeout_ms=None,
+            role=writer_role(self.corpus),
+            read_only=False,
+        )
+        try:
+            with self.database.sync_pool().connection() as connection, connection.transaction():
+                connection.execute(session, values)
+                yield connection
+        except psycopg.Error as error:
+            known = translate(error, self.corpus)
+            if known is not None:
+                raise known from error
+            if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+                raise self.database.unavailable(error) from error
+            raise
+
+    def _serialise(self, connection: SyncConnection) -> None:
+        """One writer at a time: two that replace the same source would otherwise both insert it."""
+        connection.execute("SELECT FROM corpus_stats FOR UPDATE")
+
+    def _span_row(
+        self, record: SourceRecord, span: SpanRecord, meta: dict[str, Any], fingerprint: str | None
+    ) -> tuple[Any, ...]:
+        place = {"kind": span.kind, "start": span.start, "end": span.end}
+        optional = {"page": span.page, "page_end": span.page_end, "section": span.section, "quote": span.quote}
+        place |= {key: value for key, value in optional.items() if value is not None}
+        return (
+            span_id(self.corpus, record.source_id, span.kind, span.number),
+            None if span.embedding is None else np.asarray(span.embedding, dtype=np.float32),
+            span.text,
+            Jsonb(meta | place),
+            record.source_id,
+            span.kind,
+            span.number,
+            span.start,
+            span.end,
+            span.page,
+            span.page_end,
+            span.section,
+            span.quote,
+            span.parent_start,
+            span.parent_end,
+            None if span.embedding is None else fingerprint,
+        )
+
+
+def _source_row(record: SourceRecord) -> tuple[Any, ...]:
+    return (
+        record.source_id,
+        record.title,
+        record.text,
+        record.content_hash,
+        record.media_type,
+        record.status,
+        list(record.groups),
+        Jsonb(record.meta),
+        record.identity,
+    )
+
+
+def _span_meta(record: SourceRecord) -> dict[str, Any]:
+    """What stock filters and stock readers of a span want to know about its source."""
+    reserved = {key: record.meta[key] for key in RESERVED_META if record.meta.get(key) not in (None, "", [])}
+    return reserved | {"source_id": record.source_id, "title": record.title}
+
+
+def _copy(table: str, columns: dict[str, str]) -> Composed:
+    names = SQL(", ").join(map(Identifier, columns))
+    return SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(Identifier(table), names)
+
+
+def _check(record: SourceRecord) -> None:
+    for name, value in (("text", record.text), ("title", record.title), ("identity", record.identity)):
+        if "\0" in value:
+            msg = f"source {record.source_id!r}: its {name} holds a NUL character at {value.index(chr(0))}"
+            raise BadInputError(msg)
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            msg = f"source {record.source_id!r}: its {name} holds a lone surrogate at {error.start}"
+            raise BadInputError(msg) from error
