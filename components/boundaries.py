@@ -160,4 +160,3 @@ def _word_cut(text: str, place: int, step: int) -> Cut:
     ):
         index -= 1
     return Cut(index, index, INSIDE_WORD)
-

@@ -9,7 +9,6 @@ from itertools import accumulate
 import docx
 from haystack.components.converters import DOCXToDocument
 from haystack.dataclasses import ByteStream
-
 from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError, storable
 
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -18,7 +17,10 @@ _MOST_UNPACKED = 500 * 1024 * 1024  # bytes; more in a Word file is a zip bomb
 # ISO/IEC 29500 Strict uses namespaces of its own; what is in them is the same for our purpose.
 _STRICT = (
     (b"http://purl.oclc.org/ooxml/officeDocument/", b"http://schemas.openxmlformats.org/officeDocument/2006/"),
-    (b"http://purl.oclc.org/ooxml/wordprocessingml/main", b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"),
+    (
+        b"http://purl.oclc.org/ooxml/wordprocessingml/main",
+        b"http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    ),
     (b"http://purl.oclc.org/ooxml/drawingml/", b"http://schemas.openxmlformats.org/drawingml/2006/"),
     (b"http://purl.oclc.org/ooxml/schemaLibrary/main", b"http://schemas.openxmlformats.org/schemaLibrary/2006/main"),
 )

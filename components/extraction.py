@@ -16,8 +16,8 @@ class Extracted:
     """
     The text of a file.
 
-    ``media_type`` is ``pdf``, ``docx``, ``html``, ``markdown``, ``text`` or ``data``; ``page_starts`` the offset of each
-    page, or empty where there are none; ``notes`` what a user should know although the file is in.
+    ``media_type`` is ``pdf``, ``docx``, ``html``, ``markdown``, ``text`` or ``data``; ``page_starts`` the offset of
+    each page, or empty where there are none; ``notes`` what a user should know although the file is in.
     """
 
     text: str

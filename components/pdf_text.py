@@ -6,7 +6,6 @@ from threading import Lock
 from typing import Any
 
 import pypdfium2 as pdfium
-
 from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError, storable
 
 PAGE_BREAK = "\f"

@@ -18,7 +18,9 @@ _WORD = r"[A-Z][\w’'\-/]*"
 _TITLE = rf"{_WORD}(?:[,;]?[ \t]+(?:{_WORD}|{_SMALL}(?=[ \t]))){{0,9}}"
 _NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,4}"
 _ROMAN = r"[IVXLC]{1,7}"
-_DIVISIONS = r"ARTICLE|Article|PART|Part|CHAPTER|Chapter|SCHEDULE|Schedule|EXHIBIT|Exhibit|ANNEX|Annex|APPENDIX|Appendix"
+_DIVISIONS = (
+    r"ARTICLE|Article|PART|Part|CHAPTER|Chapter|SCHEDULE|Schedule|EXHIBIT|Exhibit|ANNEX|Annex|APPENDIX|Appendix"
+)
 _HEBREW_DIVISIONS = r"פרק|חלק|נספח|תוספת|שער"
 
 _LINE_HEADING = re.compile(

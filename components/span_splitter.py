@@ -5,7 +5,6 @@ from bisect import bisect_right
 from typing import Any, NamedTuple
 
 from haystack import Document, component, default_from_dict, default_to_dict
-
 from haystack_integrations.components.pincite.boundaries import cheapest, find_cuts
 from haystack_integrations.components.pincite.sections import Section, find_headings, governing, sections_of
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError

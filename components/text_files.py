@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
-
 from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError, storable
 
 # Longest first: the mark of UTF-32 begins with that of UTF-16.

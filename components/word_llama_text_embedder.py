@@ -4,7 +4,6 @@
 from typing import Any
 
 from haystack import component, default_from_dict, default_to_dict
-
 from haystack_integrations.components.pincite.word_llama_model import WordLlamaModel, fingerprint, load_word_llama
 
 
