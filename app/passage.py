@@ -17,7 +17,8 @@ _QUERY = SQL(
     " substr(d.text, s.start_offset + 1, s.end_offset - s.start_offset) AS there,"
     " substr(d.text, s.end_offset + 1, a.last - s.end_offset) AS after"
     " FROM spans AS s JOIN sources AS d USING (source_id),"
-    " LATERAL (SELECT least(coalesce(s.parent_start, greatest(s.start_offset - %(margin)s, 0)), s.start_offset) AS first,"
+    " LATERAL (SELECT"
+    " least(coalesce(s.parent_start, greatest(s.start_offset - %(margin)s, 0)), s.start_offset) AS first,"
     " greatest(coalesce(s.parent_end, s.end_offset + %(margin)s), s.end_offset) AS last) AS a"
     " WHERE s.id = %(id)s"
 ).format(columns=COLUMNS)

@@ -48,10 +48,10 @@ class SearchOptions(TypedDict, total=False):
     """
     What a search may be told besides its question.
 
-    ``principal``: who asks, by a name of the configuration; without one nothing is seen (C3). ``top_k``: results wanted,
-    1 to 100, default 10. ``names=False`` switches the named-instrument policy off, ``rerank=False`` skips the reranker.
-    ``matter``: the asker's own, first. ``scope``: metadata that the corpus is divided by. ``filters``: Haystack filter
-    on ``meta`` fields. ``max_per_source``: results of one source at most, where the query does not name it.
+    ``principal``: who asks, by a name of the configuration; without one nothing is seen (C3). ``top_k``: results
+    wanted, 1 to 100, default 10. ``names=False`` switches the named-instrument policy off, ``rerank=False`` skips the
+    reranker. ``matter``: the asker's own, first. ``scope``: metadata that the corpus is divided by. ``filters``: Haystack
+    filter on ``meta`` fields. ``max_per_source``: results of one source at most, where the query does not name it.
     """
 
     principal: str | None

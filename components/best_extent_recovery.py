@@ -41,7 +41,7 @@ class BestExtentRecovery:
         :param document_store: the corpus.
         :param max_sources: named sources that are searched inside, best first; the bound is the same with a cache.
         :param spans_per_source: spans fetched from each.
-        :param weight: weight of the recovered rank in the fused score; the joiner's ``later_weights`` must say the same.
+        :param weight: weight of the recovered rank in the fused score; the joiner's ``later_weights`` says the same.
         :param k: the constant of the fusion.
         :param lexical_weight: weight of the word ranking inside a source.
         :param dense_weight: weight of the vector ranking inside a source.
