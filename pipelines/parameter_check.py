@@ -9,11 +9,13 @@ import pkgutil
 import types
 import typing
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any, get_args, get_origin
 
 from haystack import component
 from haystack.core.errors import DeserializationError
 from haystack.core.serialization import import_class_by_name
+from haystack.utils import ComponentDevice, Secret
 from pincite.pipelines.strict_yaml import KeyPath, YamlText, did_you_mean
 from pydantic import TypeAdapter, ValidationError
 
@@ -151,19 +153,31 @@ def _fits(value: Any, hint: Any, *, own_from_dict: bool) -> bool:
     Whether a YAML value can stand for a parameter annotated ``hint``.
 
     Plain data is checked exactly: "10" is no int, and 1 no bool. A serialised object must be of an annotated class.
-    Other values for a parameter that takes an object are the business of the component's own ``from_dict``, if it has
-    one (``DocumentWriter`` takes the name of a policy), and wrong otherwise.
+    Some objects are written as text or as a mapping of their own, which the component's ``from_dict`` understands
+    (``DocumentWriter`` takes the name of a policy).
     """
-    if isinstance(value, dict) and not _is_object(value) and isinstance(value.get("type"), str):
-        return True  # a Secret ("env_var") or a ComponentDevice ("single", "multiple"), which Haystack recognises
     members = get_args(hint) if get_origin(hint) in _UNIONS else (hint,)
+    if any(_is_valid(value, member) for member in members if _is_plain(member)):
+        return True
     objects = [member for member in members if not _is_plain(member)]
     if _is_object(value):
-        return _fits_object(value, objects) or Any in members
-    plain = [member for member in members if _is_plain(member)]
-    if any(_is_valid(value, member) for member in plain):
+        return _fits_object(value, objects)
+    if isinstance(value, str):
+        return own_from_dict and any(_is_written_as_text(member) for member in objects)
+    # A container of objects, which are checked one by one where they are found in it.
+    if any(isinstance(value, get_origin(member)) for member in objects if get_origin(member) in _CONTAINERS):
         return True
-    return bool(objects) and (own_from_dict or any(_holds_objects(value, member) for member in objects))
+    if isinstance(value, dict) and "init_parameters" not in value:
+        if "type" in value:  # Haystack recognises both in any component
+            return Secret in objects or ComponentDevice in objects
+        return bool(value) and bool(objects) and own_from_dict
+    return False
+
+
+def _is_written_as_text(member: Any) -> bool:
+    if isinstance(member, type) and issubclass(member, Enum):
+        return True
+    return (get_origin(member) or member) in (collections.abc.Callable, type)
 
 
 def _fits_object(value: dict[str, Any], members: list[Any]) -> bool:
@@ -174,10 +188,6 @@ def _fits_object(value: dict[str, Any], members: list[Any]) -> bool:
         not isinstance(member, type) or getattr(member, "_is_protocol", False) or issubclass(found, member)
         for member in members
     )
-
-
-def _holds_objects(value: Any, member: Any) -> bool:
-    return isinstance(value, list | dict) and get_origin(member) in _CONTAINERS
 
 
 def _is_plain(hint: Any) -> bool:

@@ -72,6 +72,28 @@ MISUSES = [
         id="text for a number",
     ),
     pytest.param(
+        "        type: haystack.document_stores",
+        "        typ: haystack.document_stores",
+        "component 'writer': parameter 'document_store' is {'typ': 'haystack.document_stores.in_memory.document_store.",
+        id="type of a nested object",
+    ),
+    pytest.param(
+        "split_length: 200",
+        "split_length: {type: env_var, env_vars: [LONG], strict: true}",
+        "component 'splitter': parameter 'split_length' is {'type': 'env_var', 'env_vars': ['LONG'], 'strict': True}; "
+        "it must be int",
+        id="secret for a number",
+    ),
+    pytest.param(
+        "policy: OVERWRITE",
+        "policy: 3",
+        "component 'writer': parameter 'policy' is 3; it must be haystack.document_stores.types.policy.DuplicatePolicy",
+        id="number for a choice",
+    ),
+    pytest.param(
+        "policy: OVERWRITE", "policy: OVERWRIT", "component 'writer': ", id="no choice of those of a component's own"
+    ),
+    pytest.param(
         "split_length: 200",
         "split_length: true",
         "component 'splitter': parameter 'split_length' is True; it must be int",
