@@ -129,21 +129,23 @@ def governing(starts: list[int], start: int, end: int) -> int:
 
 
 def _of_line(match: re.Match[str]) -> Heading | None:
-    kind = match.lastgroup or ""
     start = match.start()
+    found: Heading | None
     if match["markdown"]:
-        return Heading(start, len(match["marks"]), _clean(match["markdown"].rstrip("# \t")))
-    if match["division"]:
-        return _with_rest(start, _DIVISION, match["division"], match["division_rest"])
-    if match["section"]:
-        return _with_rest(start, _clause_level(match["section_number"]), match["section"], match["section_rest"])
-    if match["number"]:
-        return _numbered(match)
-    if match["hebrew_division"]:
-        return _with_hebrew_rest(start, _DIVISION, match["hebrew_division"], match["hebrew_rest"])
-    if match["hebrew_section"]:
-        return _with_hebrew_rest(start, _CLAUSE, match["hebrew_section"], match["hebrew_section_rest"])
-    return _in_capitals(start, match["capitals"]) if kind == "capitals" else None
+        found = Heading(start, len(match["marks"]), _clean(match["markdown"].rstrip("# \t")))
+    elif match["division"]:
+        found = _with_rest(start, _DIVISION, match["division"], match["division_rest"])
+    elif match["section"]:
+        found = _with_rest(start, _clause_level(match["section_number"]), match["section"], match["section_rest"])
+    elif match["number"]:
+        found = _numbered(match)
+    elif match["hebrew_division"]:
+        found = _with_hebrew_rest(start, _DIVISION, match["hebrew_division"], match["hebrew_rest"])
+    elif match["hebrew_section"]:
+        found = _with_hebrew_rest(start, _CLAUSE, match["hebrew_section"], match["hebrew_section_rest"])
+    else:
+        found = _in_capitals(start, match["capitals"])
+    return found
 
 
 def _with_rest(start: int, level: int, label: str, rest: str) -> Heading | None:

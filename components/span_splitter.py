@@ -2,11 +2,12 @@
 """Cuts the text of sources into spans that can be pinned: exact offsets, page, section and parent extent."""
 
 from bisect import bisect_right
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from haystack import Document, component, default_from_dict, default_to_dict
 from haystack_integrations.components.pincite.boundaries import cheapest, find_cuts
-from haystack_integrations.components.pincite.sections import Section, find_headings, governing, sections_of
+from haystack_integrations.components.pincite.sections import Heading, Section, find_headings, governing, sections_of
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 from haystack_integrations.document_stores.pincite.spans import SpanDocument
 
@@ -126,12 +127,12 @@ class SpanSplitter:
             for number, (extent, home, parent) in enumerate(zip(extents, homes, parents, strict=True))
         ]
 
-    def _extents(self, text: str, headings: list[Any]) -> list[_Extent]:
+    def _extents(self, text: str, headings: list[Heading]) -> list[_Extent]:
         cuts = find_cuts(text, headings, self.max_characters)
         chosen = cheapest(cuts, self.max_characters, self.target_characters or self.max_characters)
         starts = [cut.start for cut in cuts]
         extents: list[_Extent] = []
-        for first, last in zip(chosen, chosen[1:], strict=False):
+        for first, last in pairwise(chosen):
             start, end = starts[first], cuts[last].end
             if self.overlap_characters and first:
                 earliest = max(start - self.overlap_characters, end - self.max_characters)
