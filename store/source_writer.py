@@ -3,7 +3,7 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import psycopg
@@ -62,6 +62,20 @@ UPDATE corpus_stats SET
 """
 
 
+class HeldSource(NamedTuple):
+    """
+    A source as an ingestion finds it.
+
+    ``path`` and ``root`` are absolute: the file it was read from, and the folder its id is counted from; both empty if
+    no ingestion wrote it. ``prefix`` is that of ``--as``, with its slash.
+    """
+
+    content_hash: str | None
+    path: str
+    root: str
+    prefix: str
+
+
 class SourceWriter:
     """
     Writes into one corpus, under its writer role.
@@ -91,6 +105,15 @@ class SourceWriter:
                 [wanted],
             ).fetchall()
         return dict(rows)
+
+    def held_sources(self) -> dict[str, HeldSource]:
+        """What the corpus holds, by ``source_id``, with the file that each source was read from."""
+        with self._transaction() as connection:
+            rows = connection.execute(
+                "SELECT source_id, content_hash, coalesce(meta ->> '_path', ''), coalesce(meta ->> '_root', ''), "
+                "coalesce(meta ->> '_prefix', '') FROM sources"
+            ).fetchall()
+        return {source_id: HeldSource(*rest) for source_id, *rest in rows}
 
     def write_sources(self, records: Sequence[SourceRecord], *, fingerprint: str | None = None) -> int:
         """
@@ -174,9 +197,12 @@ class SourceWriter:
                 )
             connection.execute(_COUNT)
             # Words that came in one by one wait in a list that every search reads through.
-            connection.execute("SELECT gin_clean_pending_list(c.oid::regclass) FROM pg_class c JOIN pg_am ON pg_am.oid = c.relam "
-                               "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE amname = 'gin' AND relkind = 'i' "
-                               "AND nspname = %s", [schema_name(self.corpus)])
+            connection.execute(
+                "SELECT gin_clean_pending_list(c.oid::regclass) FROM pg_class c JOIN pg_am ON pg_am.oid = c.relam "
+                "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE amname = 'gin' AND relkind = 'i' "
+                "AND nspname = %s",
+                [schema_name(self.corpus)],
+            )
             connection.execute("ANALYZE spans (source_id, kind, number, tsv, visible_to, searchable, stale, length)")
             connection.execute("ANALYZE sources, span_lexemes, identity_lexemes")
 
