@@ -35,6 +35,7 @@ STAGES: dict[Kind, tuple[str, ...]] = {
         "diversifier",
         "attribution",
     ),
+    # An indexing pipeline may be made of stock components under names of their own; only where it begins is fixed.
     "indexing": ("converter",),
 }
 # The component whose inputs are the inputs of the pipeline.

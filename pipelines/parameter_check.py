@@ -160,24 +160,26 @@ def _fits(value: Any, hint: Any, *, own_from_dict: bool) -> bool:
     if any(_is_valid(value, member) for member in members if _is_plain(member)):
         return True
     objects = [member for member in members if not _is_plain(member)]
-    if _is_object(value):
-        return _fits_object(value, objects)
+    return _fits_object(value, objects) if _is_object(value) else _is_written_for(value, objects, own_from_dict)
+
+
+def _is_written_for(value: Any, objects: list[Any], own_from_dict: bool) -> bool:
     if isinstance(value, str):
         return own_from_dict and any(_is_written_as_text(member) for member in objects)
     # A container of objects, which are checked one by one where they are found in it.
     if any(isinstance(value, get_origin(member)) for member in objects if get_origin(member) in _CONTAINERS):
         return True
-    if isinstance(value, dict) and "init_parameters" not in value:
-        if "type" in value:  # Haystack recognises both in any component
-            return Secret in objects or ComponentDevice in objects
-        return bool(value) and bool(objects) and own_from_dict
-    return False
+    if not isinstance(value, dict) or not value or "init_parameters" in value:
+        return False
+    if "type" in value:  # "env_var", "single", "multiple": Haystack recognises them in any component
+        return Secret in objects or ComponentDevice in objects
+    return bool(objects) and own_from_dict
 
 
 def _is_written_as_text(member: Any) -> bool:
     if isinstance(member, type) and issubclass(member, Enum):
         return True
-    return (get_origin(member) or member) in (collections.abc.Callable, type)
+    return (get_origin(member) or member) in (collections.abc.Callable, type, typing.TypeAlias)
 
 
 def _fits_object(value: dict[str, Any], members: list[Any]) -> bool:

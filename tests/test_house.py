@@ -41,6 +41,7 @@ SOURCE_FOLDERS = ("app", "pipelines", "components", "store", "configs")
 PUBLIC_TYPES = {
     "haystack_integrations.components.pincite.attribution_gate.AttributionGate",
     "haystack_integrations.components.pincite.best_extent_recovery.BestExtentRecovery",
+    "haystack_integrations.components.pincite.data_file_converter.DataFileConverter",
     "haystack_integrations.components.pincite.dense_retriever.DenseRetriever",
     "haystack_integrations.components.pincite.lexical_retriever.LexicalRetriever",
     "haystack_integrations.components.pincite.matter_partition.MatterPartition",
@@ -50,8 +51,10 @@ PUBLIC_TYPES = {
     "haystack_integrations.components.pincite.parent_expansion.ParentExpansion",
     "haystack_integrations.components.pincite.reciprocal_rank_joiner.ReciprocalRankJoiner",
     "haystack_integrations.components.pincite.search_request.SearchRequest",
+    "haystack_integrations.components.pincite.source_converter.SourceConverter",
     "haystack_integrations.components.pincite.source_diversifier.SourceDiversifier",
     "haystack_integrations.components.pincite.span_splitter.SpanSplitter",
+    "haystack_integrations.components.pincite.span_writer.SpanWriter",
     "haystack_integrations.components.pincite.title_extractor.TitleExtractor",
     "haystack_integrations.components.pincite.title_reservation.TitleReservation",
     "haystack_integrations.components.pincite.title_retriever.TitleRetriever",
