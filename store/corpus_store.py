@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documents of one corpus: stock Haystack components read and write them, ours fetch them by statement."""
 
+import asyncio
 import contextlib
 from collections.abc import Iterator
 from typing import Any, Literal
 
 import psycopg
+from haystack import default_to_dict
 from haystack.document_stores.errors import DocumentStoreError
 from haystack.utils import Secret
 from haystack_integrations.document_stores.pgvector import PgvectorDocumentStore
@@ -19,6 +21,7 @@ from .statements import Statement
 from .stock_writer import StockWriting
 
 _STOCK_EF_SEARCH = 200
+_DEFAULT_URL = Secret.from_env_var("PINCITE_DATABASE_URL", strict=False)
 
 
 class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
@@ -40,7 +43,7 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
         self,
         corpus: str,
         *,
-        database_url: Secret | None = Secret.from_env_var("PINCITE_DATABASE_URL", strict=False),
+        database_url: Secret | None = _DEFAULT_URL,
         groups: list[str] | None = None,
         embedding_dimension: int = 256,
         text_search: str = "english",
@@ -50,7 +53,7 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
         self.groups = groups
         self.text_search = text_search
         super().__init__(
-            connection_string=database_url or Secret.from_env_var("PINCITE_DATABASE_URL", strict=False),
+            connection_string=database_url or _DEFAULT_URL,
             create_extension=False,
             schema_name=schema_name(corpus),
             table_name="documents",
@@ -62,8 +65,6 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
 
     def to_dict(self) -> dict[str, Any]:
         """The store as constructor arguments; the URL only as the name of its environment variable."""
-        from haystack import default_to_dict  # noqa: PLC0415
-
         return default_to_dict(
             self,
             corpus=self.corpus,
@@ -96,12 +97,13 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
         :raises psycopg.errors.QueryCanceled: the time was up.
         """
         database = self.database
+        generation = database.generation
         try:
             return self._fetch_once(database, statement, groups, timeout_ms)
         except psycopg.OperationalError as error:
             if not _connection_lost(error):
                 raise
-            database.recover()  # a read may be repeated: once, on a new connection
+            database.recover(generation)  # a read may be repeated: once, on a new connection
             try:
                 return self._fetch_once(database, statement, groups, timeout_ms)
             except psycopg.OperationalError as again:
@@ -114,12 +116,13 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
     ) -> list[dict[str, Any]]:
         """:meth:`fetch` for the running event loop: the same rows, the same errors."""
         database = self.database
+        generation = database.generation
         try:
             return await self._fetch_once_async(database, statement, groups, timeout_ms)
         except psycopg.OperationalError as error:
             if not _connection_lost(error):
                 raise
-            database.recover()
+            await asyncio.to_thread(database.recover, generation)
             try:
                 return await self._fetch_once_async(database, statement, groups, timeout_ms)
             except psycopg.OperationalError as again:
@@ -168,8 +171,8 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except UnicodeError as error:
-            msg = f"corpus {self.corpus!r}: the query is no valid Unicode text ({error.reason if isinstance(error, UnicodeEncodeError) else error})"
+        except UnicodeEncodeError as error:
+            msg = f"corpus {self.corpus!r}: the query is no valid Unicode text ({error.reason})"
             raise BadInputError(msg) from error
         except psycopg.Error as error:
             known = translate(error, self.corpus)
@@ -234,4 +237,4 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
 
 def _connection_lost(error: psycopg.OperationalError) -> bool:
     """Whether the connection is gone; other operational errors (a timeout, no memory) carry the server's own code."""
-    return error.sqlstate is None or error.sqlstate[:2] in ("08", "57") and error.sqlstate != "57014"
+    return error.sqlstate is None or (error.sqlstate[:2] in ("08", "57") and error.sqlstate != "57014")

@@ -23,8 +23,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import TupleRow
 from psycopg.sql import SQL, Composable
 from psycopg.types import TypeInfo
-from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from psycopg_pool import ConnectionPool
 
+from .async_pool import AsyncPool
 from .errors import ConfigurationError, DatabaseUnavailableError
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ _MINIMUM_VERSION = 15  # views with security_invoker
 _POOL_SIZE = 10
 _POOL_WAIT_SECONDS = 30.0
 _CONNECT_SECONDS = 10
+# Nothing should be left, since every query is a transaction of its own; this keeps one that forgot from leaking its
+# role to the next borrower. Not DISCARD ALL: that would also drop psycopg's prepared statements.
+_RESET = "RESET ROLE; RESET ALL"
 _SESSION_SETTINGS = {
     # psycopg prepares a repeated statement, and a generic plan would freeze the one that suited the first principal.
     "plan_cache_mode": "force_custom_plan",
@@ -46,9 +50,7 @@ _SESSION_SETTINGS = {
 }
 
 SyncConnection: TypeAlias = psycopg.Connection[TupleRow]
-AsyncConnection: TypeAlias = psycopg.AsyncConnection[TupleRow]
 SyncPool: TypeAlias = ConnectionPool[SyncConnection]
-AsyncPool: TypeAlias = AsyncConnectionPool[AsyncConnection]
 
 
 class _Ready(NamedTuple):
@@ -91,10 +93,9 @@ class Database:
         self._server: EmbeddedServer | None = None
         self._ready: _Ready | None = None
         self._sync_pool: SyncPool | None = None
-        self._async_pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopPool] = (
-            weakref.WeakKeyDictionary()
-        )
-        self._orphans: list[_LoopPool] = []
+        self._async_pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncPool] = weakref.WeakKeyDictionary()
+        self._made_pools: list[AsyncPool] = []
+        self.generation = 0  # grows with each recovery, so that of several callers only the first one recovers
 
     @classmethod
     def current(cls) -> "Database":
@@ -171,23 +172,20 @@ class Database:
             return self._sync_pool
 
     async def async_pool(self) -> AsyncPool:
-        """The open pool of the running event loop; a pool belongs to one loop. Errors as in :meth:`sync_pool`."""
+        """The pool of the running event loop; connections belong to a loop. Errors as in :meth:`sync_pool`."""
         loop = asyncio.get_running_loop()
         self._sweep()
-        held = self._async_pools.get(loop)
-        if held is None:
-            ready = self._ready or await asyncio.to_thread(self._prepare)
-            held = self._async_pools.get(loop)  # another task may have been faster
-        if held is None:
-            held = self._async_pools[loop] = _LoopPool(self, ready.conninfo, loop)
-            self._orphans.append(held)
-        await held.pool.open()
-        return held.pool
+        ready = self._ready or await asyncio.to_thread(self.prepare)
+        pool = self._async_pools.get(loop)
+        if pool is None or pool.conninfo != ready.conninfo:
+            pool = AsyncPool(ready.conninfo, configure=self.configure, reset=_RESET, size=_POOL_SIZE)
+            self._async_pools[loop] = pool
+            self._made_pools.append(pool)
+        return pool
 
     def configure(self, connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
         """Teach a connection the vector type without asking the server each time."""
-        assert self._ready is not None
-        register_vector_info(connection, self._ready.vector)
+        register_vector_info(connection, self.prepare().vector)
 
     def search_path(self, corpus_schema: str) -> str:
         """The schema of a corpus, followed by those of the extensions whose operators its queries use."""
@@ -206,16 +204,20 @@ class Database:
         with self._lock:
             return self._prepare()
 
-    def recover(self) -> bool:
+    def recover(self, generation: int) -> None:
         """
-        After a lost connection: whether the database is back, so that a read may be tried again.
+        After a lost connection: bring the database back (the embedded server is started again) with new pools.
 
-        :raises DatabaseUnavailableError: it is not.
+        :param generation: :attr:`generation` as it was before the connection was borrowed.
+        :raises DatabaseUnavailableError: it cannot be reached.
         """
         with self._lock:
+            if generation != self.generation:
+                return  # somebody else was here meanwhile
+            self.generation += 1
             self._ready = None
+            self._close_pools()
             self._prepare()
-        return True
 
     def forget(self) -> None:
         """Look at extensions and roles anew at the next use (they have just been made)."""
@@ -225,13 +227,7 @@ class Database:
     def close(self) -> None:
         """Close the pools and leave the embedded server, which stops when nobody else uses it."""
         with self._lock:
-            if self._sync_pool is not None:
-                self._sync_pool.close()
-                self._sync_pool = None
-            for held in self._orphans:
-                held.finish()
-            self._orphans.clear()
-            self._async_pools = weakref.WeakKeyDictionary()
+            self._close_pools()
             self._ready = None
             if self._server is not None:
                 self._server.release()
@@ -258,8 +254,7 @@ class Database:
                 raise DatabaseUnavailableError(msg)
             from .embedded import EmbeddedServer  # noqa: PLC0415 (needs POSIX modules)
 
-            assert self.home is not None
-            self._server = EmbeddedServer(self.home)
+            self._server = EmbeddedServer(self.home or pincite_home())
         return self._server
 
     def _owner_conninfo(self) -> str:
@@ -314,60 +309,33 @@ class Database:
         with owner.transaction():
             owner.execute("SELECT set_config('search_path', quote_ident(%s), true)", [schemas["vector"]])
             vector = TypeInfo.fetch(owner, "vector")
-        assert vector is not None
+        if vector is None:
+            msg = f"{self.describe()}: the login may not use type vector in schema {schemas['vector']!r}"
+            raise DatabaseUnavailableError(msg)
         return vector, schemas
 
+    def _close_pools(self) -> None:
+        if self._sync_pool is not None:
+            self._sync_pool.close()
+            self._sync_pool = None
+        for pool in self._made_pools:
+            pool.finish()
+        self._made_pools.clear()
+        self._async_pools = weakref.WeakKeyDictionary()
+
     def _sweep(self) -> None:
-        """Close what closed event loops left behind: asyncio cancels a pool's tasks, not its connections."""
-        for held in [held for held in self._orphans if held.loop_closed()]:
-            held.finish()
-            self._orphans.remove(held)
+        """Close what closed event loops left behind."""
+        for pool in [pool for pool in self._made_pools if pool.belongs_to_closed_loop()]:
+            pool.finish()
+            self._made_pools.remove(pool)
 
     def database_values(self) -> dict[str, Composable]:
         """Placeholders of the SQL files in ``sql/database``."""
         return {"login": SQL("LOGIN" if self.url is None else "NOLOGIN")}
 
 
-class _LoopPool:
-    """The pool of one event loop, and the connections it made, to close them when the loop is gone."""
-
-    def __init__(self, database: Database, conninfo: str, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = weakref.ref(loop)
-        self._connections: weakref.WeakSet[AsyncConnection] = weakref.WeakSet()
-
-        async def configure(connection: AsyncConnection) -> None:
-            self._connections.add(connection)
-            database.configure(connection)
-
-        self.pool: AsyncPool = AsyncConnectionPool(
-            conninfo,
-            min_size=0,
-            max_size=_POOL_SIZE,
-            timeout=_POOL_WAIT_SECONDS,
-            kwargs={"autocommit": True},
-            configure=configure,
-            reset=_reset_async,
-            name="pincite-async",
-            open=False,
-        )
-
-    def loop_closed(self) -> bool:
-        loop = self._loop()
-        return loop is None or loop.is_closed()
-
-    def finish(self) -> None:
-        for connection in list(self._connections):
-            connection.pgconn.finish()
-
-
 def _reset(connection: psycopg.Connection[Any]) -> None:
-    # Nothing should be left, since every query is a transaction of its own; this keeps one that forgot from leaking
-    # its role to the next borrower. Not DISCARD ALL: that would also drop psycopg's prepared statements.
-    connection.execute("RESET ROLE; RESET ALL")
-
-
-async def _reset_async(connection: psycopg.AsyncConnection[Any]) -> None:
-    await connection.execute("RESET ROLE; RESET ALL")
+    connection.execute(_RESET)
 
 
 def _options(settings: dict[str, str]) -> str:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import psycopg
 
 from . import processes
-from .embedded_files import data_folder, server_programs
+from .embedded_files import choose_data_folder, data_folder, server_programs
 from .errors import DatabaseUnavailableError
 from .server_account import ServerAccount, server_account
 
@@ -165,8 +165,7 @@ class EmbeddedServer:
 
     def _create_cluster(self, account: ServerAccount, programs: Path) -> Path:
         """A new cluster, made beside its place and renamed, so that a kill leaves no half one in use."""
-        data = data_folder(self.folder, create_for=account)
-        assert data is not None
+        data = choose_data_folder(self.folder, account)
         for left_over in data.parent.glob(data.name + ".new-*"):
             shutil.rmtree(left_over, ignore_errors=True)
         draft = Path(tempfile.mkdtemp(prefix=data.name + ".new-", dir=data.parent))

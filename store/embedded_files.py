@@ -15,27 +15,28 @@ from .server_account import ServerAccount
 _SYSTEM_FOLDER = Path("/var/lib/pincite")
 
 
-def data_folder(folder: Path, *, create_for: ServerAccount | None = None) -> Path | None:
+def data_folder(folder: Path) -> Path | None:
+    """The data folder of the home whose ``database`` folder is given, or ``None`` if there is no cluster yet."""
+    location = folder / "location"
+    place = Path(location.read_text().strip()) if location.exists() else folder / "data"
+    return place if (place / "PG_VERSION").exists() else None
+
+
+def choose_data_folder(folder: Path, account: ServerAccount) -> Path:
     """
-    The data folder of the home whose ``database`` folder is given, or ``None`` if there is no cluster yet.
+    A place for a new cluster of ``account``, written down for :func:`data_folder`.
 
     It is ``database/data``, unless root started the server and its account may not pass through a folder above (a
     home below ``/root``). Nothing above the home is opened for it; the data then lie below ``/var/lib/pincite``, and
     the file ``database/location`` says where. The name there is random: a home that is deleted and made again must
     not come back with the old data.
-
-    :param create_for: choose a place for a new cluster of this account, and write it down.
     """
     location = folder / "location"
-    here = folder / "data"
-    place = Path(location.read_text().strip()) if location.exists() else here
-    if create_for is None:
-        return place if (place / "PG_VERSION").exists() else None
-    if create_for.can_use(folder):
+    if account.can_use(folder):
         location.unlink(missing_ok=True)
-        return here
+        return folder / "data"
     name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:8] + "-" + secrets.token_hex(4)
-    place = _system_folder(create_for) / name
+    place = _system_folder(account) / name
     location.write_text(str(place) + "\n")
     return place
 

@@ -38,7 +38,8 @@ def ensure_indexes(connection: psycopg.Connection[Any], corpus: str) -> list[str
     missing = missing_indexes(connection, corpus)
     if missing:
         row = connection.execute(
-            "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'vector'"
+            "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace "
+            "WHERE e.extname = 'vector'"
         ).fetchone()
         definitions = _definitions(corpus, row[0] if row else "public")
         for name in missing:

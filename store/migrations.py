@@ -2,8 +2,8 @@
 """
 Numbered SQL files, applied once each, in order, a transaction per file.
 
-``sql/database`` makes what all corpora share, ``sql/corpus`` what each has for itself. What was applied, and the hash of
-its text, stands in ``pincite.migrations``. Nothing here runs at query time.
+``sql/database`` makes what all corpora share, ``sql/corpus`` what each has for itself. What was applied, and the hash
+of its text, stands in ``pincite.migrations``. Nothing here runs at query time.
 """
 
 import hashlib
@@ -152,8 +152,8 @@ def _pending(connection: psycopg.Connection[Any], scopes: list[str]) -> list[Mig
                 waiting.append(migration)
             elif sha256 != migration.sha256:
                 msg = (
-                    f"migration {migration.name} of {scope or 'the database'} was applied with another text: an applied "
-                    "file must not change, add a new number instead"
+                    f"migration {migration.name} of {scope or 'the database'} was applied with another text: "
+                    "an applied file must not change, add a new number instead"
                 )
                 raise ConfigurationError(msg)
     return waiting

@@ -54,6 +54,12 @@ INSERT INTO {table} AS old (lexeme, df) SELECT word, ndoc FROM counted
 ON CONFLICT (lexeme) DO UPDATE SET df = EXCLUDED.df WHERE old.df <> EXCLUDED.df
 """
 
+_CLEAN_PENDING = """
+SELECT gin_clean_pending_list(c.oid::regclass)
+FROM pg_class c JOIN pg_am ON pg_am.oid = c.relam JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE amname = 'gin' AND relkind = 'i' AND nspname = %s
+"""
+
 _COUNT = """
 UPDATE corpus_stats SET
     (spans, average_length) = (SELECT count(*), coalesce(avg(length), 0) FROM spans WHERE searchable),
@@ -197,12 +203,7 @@ class SourceWriter:
                 )
             connection.execute(_COUNT)
             # Words that came in one by one wait in a list that every search reads through.
-            connection.execute(
-                "SELECT gin_clean_pending_list(c.oid::regclass) FROM pg_class c JOIN pg_am ON pg_am.oid = c.relam "
-                "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE amname = 'gin' AND relkind = 'i' "
-                "AND nspname = %s",
-                [schema_name(self.corpus)],
-            )
+            connection.execute(_CLEAN_PENDING, [schema_name(self.corpus)])
             connection.execute("ANALYZE spans (source_id, kind, number, tsv, visible_to, searchable, stale, length)")
             connection.execute("ANALYZE sources, span_lexemes, identity_lexemes")
 

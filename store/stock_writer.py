@@ -12,6 +12,9 @@ from psycopg.sql import SQL, Identifier
 from .corpora import writer_role
 
 
+_DELETE_FAILED = "Could not delete all documents"
+
+
 class _Writer(PgvectorDocumentStore):
     """The stock store as the writer role: it sees every row, so it never answers a reader."""
 
@@ -48,13 +51,11 @@ class _Writer(PgvectorDocumentStore):
     # Stock code truncates, which a view does not allow.
     def delete_all_documents(self) -> None:
         self._ensure_db_setup()
-        assert self._cursor is not None
-        self._execute_sql(self._cursor, self._delete_all(), error_msg="Could not delete all documents")
+        self._execute_sql(self._cursor, self._delete_all(), error_msg=_DELETE_FAILED)
 
     async def delete_all_documents_async(self) -> None:
         await self._ensure_db_setup_async()
-        assert self._async_cursor is not None
-        await self._execute_sql_async(self._async_cursor, self._delete_all(), error_msg="Could not delete all documents")
+        await self._execute_sql_async(self._async_cursor, self._delete_all(), error_msg=_DELETE_FAILED)
 
     def _delete_all(self) -> Any:
         return SQL("DELETE FROM {}.{}").format(Identifier(self.schema_name), Identifier(self.table_name))
@@ -133,5 +134,3 @@ class StockWriting(PgvectorDocumentStore):
         await super().close_async()
         if self._writing is not None:
             await self._writing.close_async()
-
-
