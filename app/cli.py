@@ -42,6 +42,9 @@ def pincite(
     ] = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
+    if config is not None:
+        # Everything below reads the configuration through this variable (contract, "Where things are").
+        os.environ["PINCITE_CONFIG"] = os.fspath(config)
     context.obj = config
     if version:
         print(f"pincite {metadata.version('pincite-haystack')}")
@@ -85,9 +88,10 @@ def ingest(
     Only what changed is read again, and what is gone below PATH is removed.
     """
     from pincite.pairs import pairs
-    from pincite.progress import ingest_progress, ingest_summary
 
     wanted = pairs("--meta", meta or [])
+    from pincite.progress import ingest_progress, ingest_summary
+
     with _service(context) as service, ingest_progress(sys.stderr) as progress:
         report = service.ingest(corpus, paths, meta=wanted, as_name=as_name, workers=workers, progress=progress)
     for line in ingest_summary(corpus, report):
@@ -124,7 +128,7 @@ def search(
         response = service.search(
             corpus,
             query,
-            principal=principal or service.command_line_principal,
+            principal=principal or _owner(),
             top_k=top_k,
             names=not no_names,
             rerank=not no_rerank,
@@ -153,7 +157,7 @@ def show(
 ) -> None:
     """Print a passage in its context, with its page."""
     with _service(context) as service:
-        passage = service.show(corpus, span_id, principal=principal or service.command_line_principal)
+        passage = service.show(corpus, span_id, principal=principal or _owner())
     if as_json:
         _print_json(passage)
         return
@@ -184,14 +188,20 @@ def demo(context: typer.Context) -> None:
     """
     from pincite.demo.command import run_demo
 
-    with _service(context) as service:
-        raise typer.Exit(run_demo(service, out=sys.stdout, err=sys.stderr))
+    raise typer.Exit(run_demo(lambda: _service(context), _owner(), out=sys.stdout, err=sys.stderr))
 
 
 def _service(context: typer.Context) -> "Service":
     from pincite.service import Service
 
     return Service(config=context.obj)
+
+
+def _owner() -> str | None:
+    """Who asks when nobody is named: the configuration says so, and only for the command line."""
+    from pincite.pipelines.corpora import load_corpora
+
+    return load_corpora().command_line_principal
 
 
 def _copy_here() -> None:

@@ -75,7 +75,7 @@ def _title(console: Console, result: Mapping[str, Any], width: int, style: str =
     return isolated(console, Text(plain(result["title"]), style=style), width)
 
 
-def _place(result: Mapping[str, Any]) -> str:
+def place(result: Mapping[str, Any]) -> str:
     """Page and section on one line."""
     locator = result["locator"]
     label, section = page_label(locator), section_label(locator.get("section"))
@@ -143,9 +143,9 @@ def _block(console: Console, result: Mapping[str, Any], topic: frozenset[str]) -
     head = Table.grid(padding=(0, 1))
     head.add_column(width=3, justify="right", style="dim")
     head.add_column(width=width)
-    place = Text(_place(result), style="cyan")
-    place.truncate(width, overflow="ellipsis")
-    lines = [_title(console, result, width), place, _passage(console, result, topic, width), _id(result)]
+    where = Text(place(result), style="cyan")
+    where.truncate(width, overflow="ellipsis")
+    lines = [_title(console, result, width), where, _passage(console, result, topic, width), _id(result)]
     head.add_row(str(result["rank"]), Text("\n").join(lines))
     return Padding(head, (0, 0, 1, 0))
 
@@ -169,11 +169,11 @@ def _notes(response: Mapping[str, Any]) -> Iterable[Text]:
 def show_view(console: Console, passage: Mapping[str, Any]) -> Group:
     """A passage in its context: title, page and offsets above, the passage bright between what surrounds it."""
     locator, context = passage["locator"], passage["context"]
-    extent = passage["parent"] or locator
+    first, last = locator["start"] - len(context["before"]), locator["end"] + len(context["after"])
     facts = [
-        _place(passage),
+        place(passage),
         f"characters {locator['start']:,}-{locator['end']:,}",
-        f"context {extent['start']:,}-{extent['end']:,}",
+        f"shown {first:,}-{last:,}",
     ]
     in_colour = shows_colour(console)
     core = context["text"] if in_colour else context["text"].join(_MARK_SIGNS)

@@ -122,7 +122,7 @@ def test_show_prints_the_passage_between_its_surroundings() -> None:
     console.print(show_view(console, passage))
     assert out.getvalue().splitlines() == [
         "A Lease",
-        "p. 2 · §1 Term · characters 1,100-1,121 · context 1,000-2,000",
+        "p. 2 · §1 Term · characters 1,100-1,121 · shown 1,081-1,132",
         "knowledge:a.md#chunk-1",
         "",
         "1 Term",
