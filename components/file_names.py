@@ -28,6 +28,7 @@ _AUTHOR_KIND = re.compile(r"^(?P<filer>[^–—]{2,120}?) [-–—] (?P<kind>.+)
 _CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _COPY_NUMBER = re.compile(r"\(\d{1,3}\)")
 _DATE = re.compile(r"(?<!\d)(?:\d{4}[-_.]\d{2}[-_.]\d{2}|\d{1,2}[-_.]\d{1,2}[-_.]\d{2,4}|(?:19|20)\d{6})(?!\d)")
+_NUMBERED = re.compile(r"^([^\W\d_]{5,})\d{1,2}$")
 _LONG_NUMBER = re.compile(r"(?<![A-Za-z0-9])\d{5,}(?=[A-Z])|(?<=[a-z])\d{6,}")
 _SEPARATORS = re.compile(
     r"[\s_+~]+|(?<!\d)\.|\.(?!\d)|(?<=[^\W\d_])-(?=[^\W\d_])|(?<=\W)-|-(?=\W)|-(?=\d)|(?<=\d)-|–|—"
@@ -99,13 +100,17 @@ def _authored(filer: str, kind: str) -> FileName:
 
 def _readable(stem: str) -> list[str]:
     stem = _LONG_NUMBER.sub(" ", _DATE.sub(" ", _COPY_NUMBER.sub(" ", stem)))
-    words = []
-    for part in _SEPARATORS.split(stem):
-        for word in _CAMEL.split(part) if part else ():
-            bare = word.strip("()[]{}'\".,;")
-            if bare and not _OPAQUE.match(bare) and bare.casefold() not in _NOISE:
-                words.append(word.strip('[]{}"'))
-    return _join_non(words)
+    parts = [word.strip('[]{}"') for part in _SEPARATORS.split(stem) if part for word in _CAMEL.split(part)]
+    parts = [_NUMBERED.sub(r"\1", part) for part in parts if part.strip("()'.,;")]
+    return _join_non([part for i, part in enumerate(parts) if _is_word(parts, i)])
+
+
+def _is_word(parts: list[str], i: int) -> bool:
+    bare = parts[i].strip("()'.,;")
+    if bare.isdigit() and len(bare) <= 2 and 0 < i < len(parts) - 1:
+        # "Layer 8 Security": a small number inside a name, not the copy or page that a file name counts.
+        return telling(parts[i - 1]) and telling(parts[i + 1]) and parts[i + 1][:1].isupper()
+    return bool(bare) and not _OPAQUE.match(bare) and bare.casefold() not in _NOISE
 
 
 def _join_non(words: list[str]) -> list[str]:

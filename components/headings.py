@@ -50,7 +50,8 @@ _PREFIX = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _AMENDING = re.compile(
-    r"(?:first|second|third|fourth|fifth|sixth)?\s*(?:amendment|addendum|supplement)(?:\s*(?:no|nr|number|n)?[\s.°#]*\d{1,3})?$", re.IGNORECASE
+    r"(?:first|second|third|fourth|fifth|sixth)?\s*(?:amendment|addendum|supplement)(?:\s*(?:no|nr|number|n)?[\s.°#]*\d{1,3})?$",
+    re.IGNORECASE,
 )
 _AMENDED_REACH_CHARS = 700
 _AMENDED_BEFORE = frozenset("the that certain fully executed existing original above-referenced".split())
@@ -101,7 +102,14 @@ def find_heading(text: str, tokens: list[Token], kind: str = "", *, trusted: boo
         candidates = [c for c in candidates if c.start < _UNSUPPORTED_REACH]
     best = max(candidates, key=lambda c: (_score(c, wanted, tokens), -c.start), default=None)
     telling = _content(kind) - _HEAD_WORDS
-    if best is not None and trusted and not sentence and telling and not telling & _content(best.text):
+    if (
+        best is not None
+        and trusted
+        and not sentence
+        and telling
+        and not telling & _content(best.text)
+        and _doubtful(best)
+    ):
         return None
     if sentence and (best is None or is_generic(best.text) or _score(best, wanted, tokens) < 0):
         best = sentence
@@ -112,10 +120,24 @@ def find_heading(text: str, tokens: list[Token], kind: str = "", *, trusted: boo
     return best
 
 
+def _doubtful(heading: Heading) -> bool:
+    """Whether a candidate is no certain title: of a weak kind, generic, or deep in the text."""
+    strong = not _heads(heading.text).isdisjoint(STRONG_HEADS | HEBREW_HEADS)
+    return not strong or is_generic(heading.text) or heading.start > _UNSUPPORTED_REACH
+
+
 def _with_amended(heading: Heading, tokens: list[Token]) -> Heading:
     """ "Amendment No. 2" is no name: add what is amended, "to that certain Supply Agreement"."""
     for i, token in enumerate(tokens):
-        if token.start < heading.end or token.lower not in ("to", "amends", "amending", "amend", "of", "the", "certain"):
+        if token.start < heading.end or token.lower not in (
+            "to",
+            "amends",
+            "amending",
+            "amend",
+            "of",
+            "the",
+            "certain",
+        ):
             continue
         if token.start > heading.end + _AMENDED_REACH_CHARS:
             break

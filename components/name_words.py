@@ -8,7 +8,7 @@ Lists of language, never of one corpus (N11). All are case-folded and without do
 # Last words of company names that say nothing but the legal form.
 SUFFIXES = frozenset(
     "inc incorporated corp corporation llc llp lp lllp ltd limited plc co company gmbh ag sa nv bv ab asa oy kg kgaa srl sarl "
-    "spa sas pte pty pvt ltda bhd sdn na fsb pc pllc aps as kk se scs sca sl de cv mbh eg ev wa fze fzco jsc ojsc pjsc zao ooo "
+    "spa sas pte pty pvt ltda bhd sdn na fsb pc pllc aps as kk se scs sca sl de cv mbh eg ev wa fze fzco jsc ojsc sà rl sàrl zoo pjsc zao ooo "
     "בעמ".split()
 )
 # A word that makes a run of capitals the name of an organisation, though it is no legal form.
@@ -95,5 +95,5 @@ PLACES = frozenset(
     "vermont virginia washington wisconsin wyoming columbia puerto rico ontario quebec alberta british israel canada england "
     "wales scotland ireland france germany italy spain switzerland netherlands belgium denmark sweden norway finland austria "
     "china japan korea india singapore australia usa u.s u.s.a united states america kingdom uk bermuda cayman islands new "
-    "north south west east hong kong".split()
+    "north south west east hong kong africa".split()
 )

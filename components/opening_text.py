@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 OPENING_CHARS = 6_000
-CLOSING_CHARS = 3_000
+CLOSING_CHARS = 4_500
 # Blank pages, rules and dotted lines may fill the front of a file; they are squeezed before the opening is cut.
 _RAW_OPENING_CHARS = 20_000
 

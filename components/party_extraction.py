@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from haystack_integrations.components.pincite.name_words import INSTRUMENT_HEADS, SUFFIXES
-from haystack_integrations.components.pincite.opening_text import BLANK, BREAK, Token, closing
+from haystack_integrations.components.pincite.opening_text import BLANK, BREAK, Token, closing, is_capital
 from haystack_integrations.components.pincite.party_mentions import (
     NameSpan,
     Party,
@@ -66,7 +66,7 @@ def find_parties(text: str, tokens: Sequence[Token], whole: str = "") -> tuple[P
     if sum(bool(p.name) for p in best) >= 2:
         return best
     labelled = labelled_parties(text, tokens)
-    best = _merge(labelled, best) if len(labelled) > 1 else _merge(best, labelled)
+    best = _merge(labelled, best) if len(labelled) > 1 and not any(p.strong for p in best) else _merge(best, labelled)
     if sum(bool(p.name) for p in best) < 2:
         best = _merge(best, defined_parties(text, tokens))
     if sum(bool(p.name) for p in best) < 2:
@@ -77,9 +77,13 @@ def find_parties(text: str, tokens: Sequence[Token], whole: str = "") -> tuple[P
 def _score(parties: Sequence[Party], tokens: Sequence[Token], anchor: int) -> float:
     """How much a list looks like one of parties: two proven names weigh most, a row of unproven ones counts against it."""
     if not any(p.strong for p in parties) and (len(parties) < 2 or not _speaks_of_instrument(tokens, anchor)):
-        return 0.0
+        return 0.7 if len(parties) == 1 and parties[0].name and _of_agreement(tokens, anchor) else 0.0
     score = sum((1.4 if p.strong else 0.7) if p.name else 0.5 if p.aliases else 0.2 for p in parties[:2])
     return score - 0.4 * sum(not p.strong for p in parties[2:6]) - 0.02 * tokens[anchor - 1].start / 1_000
+
+
+def _of_agreement(tokens: Sequence[Token], anchor: int) -> bool:
+    return anchor > 1 and tokens[anchor - 2].lower in ("agreement", "contract", "agreed")
 
 
 def _speaks_of_instrument(tokens: Sequence[Token], anchor: int) -> bool:
@@ -105,7 +109,7 @@ def _anchors(tokens: Sequence[Token]) -> Iterator[int]:
         if (
             word in _BETWEEN
             or (word == "parties" and tokens[i + 1].text in (BREAK, ":", "("))
-            or (word == "by" and i and tokens[i - 1].lower in _GIVING)
+            or (word == "by" and i and _given_by(tokens, i))
             or word == "undersigned"
             or (word == "parties" and tokens[i + 1].lower == "to")
         ):
@@ -113,6 +117,14 @@ def _anchors(tokens: Sequence[Token]) -> Iterator[int]:
             yield i + 1
         if given >= _MAX_ANCHORS:
             return
+
+
+def _given_by(tokens: Sequence[Token], i: int) -> bool:
+    """Whether "made by", or "entered into this 1 May 2004 by", stands before a name."""
+    if tokens[i - 1].lower in _GIVING:
+        return True
+    dated = tokens[i - 1].text in (")", ",") or tokens[i - 1].text.isdigit() or tokens[i - 1].text == BLANK
+    return dated and is_capital(tokens[i + 1].text) and any(t.lower in _GIVING for t in tokens[max(0, i - 22) : i])
 
 
 def _read_list(text: str, tokens: Sequence[Token], i: int) -> tuple[Party, ...]:
@@ -160,6 +172,7 @@ def _party_at(tokens: Sequence[Token], place: int, limit: int, last: int, *, fir
     if not end:
         return 0, False
     company = is_company(tokens[place:end])
+    strong = strong or (place >= 3 and _enumerator(tokens, place - 3)) or _defined_later(tokens, place, end)
     if not strong and (words or any(t.text[0].isdigit() for t in tokens[place:end])):
         return 0, False
     if words and not first and not company and _only_mentioned(tokens, place, end, words):
@@ -178,6 +191,18 @@ def _only_mentioned(tokens: Sequence[Token], place: int, end: int, words: Sequen
         return True
     phrase = before.lower == "and" and _capital_word(tokens[place - 2])
     return phrase and not (end - place >= 2 and _defined_at(tokens, end))
+
+
+def _defined_later(tokens: Sequence[Token], place: int, end: int) -> bool:
+    """Whether a name of several words after ", and" is defined a few words on: ", and Acme Oils, Reno (the "Buyer")"."""
+    if end - place < 2 or [t.lower for t in tokens[place - 2 : place]] not in ([",", "and"], [";", "and"]):
+        return False
+    for k in range(end, min(end + 14, len(tokens) - 1)):
+        if tokens[k].text == "(":
+            return tokens[k + 1].lower in ('"', "the", "hereinafter", "hereafter")
+        if tokens[k].lower in ("and", ";", "."):
+            return False
+    return False
 
 
 def _defined_at(tokens: Sequence[Token], end: int) -> bool:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from haystack_integrations.components.pincite.name_words import INSTRUMENT_HEADS, ROLES
+from haystack_integrations.components.pincite.name_words import BODY_WORDS, INSTRUMENT_HEADS, ROLES
 from haystack_integrations.components.pincite.opening_text import BREAK, Token, is_capital, tokenize
 from haystack_integrations.components.pincite.party_names import (
     described_as_company,
@@ -20,11 +20,14 @@ _DEFINED_REACH_CHARS = 3_500
 _ALIAS = re.compile(r'"\s*([^"\n]{1,60}?)[,.]?\s*"')
 _UP_TO_DESCRIPTION = r"([^,;()\n\"]{2,60}?)(?=[,;()\n\"]|$|\s(?:located|whose|having|with|an?|as|is|hereinafter)\s)"
 _TRADE_NAME = re.compile(
-    rf"(?:\bd/b/a|\bdba|\bd\.b\.a\.|\bdoing business as|\btrading as|\bt/a)\s+{_UP_TO_DESCRIPTION}", re.IGNORECASE
+    rf"(?:\bd/b/a/?|\bdba|\bd\.b\.a\.|\bdoing business as|\btrading as|\bt/a)\s+{_UP_TO_DESCRIPTION}", re.IGNORECASE
 )
 _OTHER_NAME = re.compile(
     r"(?:\bf/k/a|\ba/k/a|\bformerly known as|\bformerly|\ba division of|\bknown as)\s+([^,;()\n\"]{2,60})",
     re.IGNORECASE,
+)
+_SIGNING_WORDS = frozenset(
+    "title date dated name its by signatory officer director president secretary manager signature".split()
 )
 _NO_ALIAS = frozenset("agreement effective date parties party us we you this contract".split())
 
@@ -98,14 +101,24 @@ def defined_parties(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
         if tokens[i].text[0].isalnum() and is_capital(tokens[i].text):
             end, _ = read_name(tokens, i, len(tokens))
             company = is_company(tokens[i:end]) and introduced(tokens, end) if end else False
-            if end and (company or described_as_company(tokens, end)):
+            if end and (company or described_as_company(tokens, end) or _hereinafter(tokens, end)):
                 spans.append(NameSpan(text[tokens[i].start : tokens[end - 1].end], True, i, end))
         i = max(end, i + 1)
     parties = with_aliases(text, tokens, spans, len(tokens))
-    in_role = [any(not ROLES.isdisjoint(a.casefold().split()) for a in p.aliases[:2]) for p in parties]
+    in_role = [any(_tells_role(a, p.name) for a in p.aliases[:2]) for p in parties]
     if not any(in_role):
         return parties[:2]
     return tuple(p for p, chosen in zip(parties, in_role, strict=True) if chosen)
+
+
+def _hereinafter(tokens: Sequence[Token], end: int) -> bool:
+    return any(t.lower in ("hereinafter", "hereafter") for t in tokens[end : end + 3])
+
+
+def _tells_role(alias: str, name: str) -> bool:
+    """Whether a short name is a role ("Company") or a word of the name itself, not the initials of an agency."""
+    words = set(alias.casefold().split())
+    return not ROLES.isdisjoint(words) or not words.isdisjoint(name.casefold().replace(",", " ").split())
 
 
 def labelled_parties(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
@@ -113,6 +126,7 @@ def labelled_parties(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
     parties: list[Party] = []
     for i, token in enumerate(tokens):
         starts = i == 0 or tokens[i - 1].text in (BREAK, ".", ":", "1", "2") or tokens[i - 1].lower == "the"
+        starts = starts or (token.text == "Party" and i + 2 < len(tokens) and tokens[i + 2].text == ":")
         if not starts or not (token.lower in ROLES or token.lower in ("party", "to", "from", "between")):
             continue
         colon = next((k for k in range(i + 1, min(i + 8, len(tokens))) if tokens[k].text in (":", BREAK)), 0)
@@ -133,7 +147,9 @@ def labelled_parties(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
 def addressed_party(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
     """To whom a letter goes: the first name of the lines before "Dear ..." or "Ladies and Gentlemen"."""
     for i, token in enumerate(tokens[:-1]):
-        salutes = token.text in ("Dear", "DEAR") or (token.lower in ("ladies", "gentlemen") and tokens[i + 1].lower in ("and", "&", ":"))
+        salutes = token.text in ("Dear", "DEAR") or (
+            token.lower in ("ladies", "gentlemen") and tokens[i + 1].lower in ("and", "&", ":")
+        )
         if not salutes:
             continue
         lines = [k + 1 for k in range(max(0, i - 60), i) if tokens[k].text == BREAK]
@@ -169,10 +185,11 @@ def signing_parties(text: str) -> tuple[Party, ...]:
             if i and tokens[i - 1].text != ":":
                 _put(companies, _company_before(text, tokens, i))
             place = i + 2 + (tokens[i + 2].text == "/")
-            end, _ = read_name(tokens, place, min(len(tokens), place + 5))
-            if end - place > 1:
+            end, _ = read_name(tokens, place, min(len(tokens), place + 4))
+            if end - place > 1 and i and tokens[i - 1].text != ":":
                 _put(persons, text[tokens[place].start : tokens[end - 1].end])
-    return tuple((companies or persons).values())[:_MAX_MENTIONS]
+    found = companies if len(companies) > 1 else {**companies, **persons}
+    return tuple(found.values())[:_MAX_MENTIONS]
 
 
 def _put(parties: dict[str, Party], name: str) -> None:
@@ -192,11 +209,11 @@ def _company_before(text: str, tokens: Sequence[Token], by: int) -> str:
             if token.text in (":", "_") or token.lower in ("title", "date", "name"):
                 break
             continue
-        if token.lower in ("title", "date", "name", "its", "by"):
+        if token.lower in _SIGNING_WORDS:
             break
         if token.text.isdigit() and len(token.text) < 5:
             break
         end, _ = read_name(tokens, start, last)
-        if end >= last - 1 and is_company(tokens[start:end]):
+        if end >= last - 1 and (is_company(tokens[start:end]) or tokens[end - 1].lower in BODY_WORDS):
             best = text[token.start : tokens[end - 1].end]
     return best

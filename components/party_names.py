@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the name of a party begins and ends among the tokens of an opening (I4)."""
 
+import re
 from collections.abc import Sequence
 
-from haystack_integrations.components.pincite.name_words import BODY_WORDS, COMMON_WORDS, MONTHS, PLACES, ROLES, SUFFIXES
+from haystack_integrations.components.pincite.name_words import (
+    BODY_WORDS,
+    COMMON_WORDS,
+    MONTHS,
+    PLACES,
+    ROLES,
+    SUFFIXES,
+)
 from haystack_integrations.components.pincite.opening_text import (
     BLANK,
     BREAK,
@@ -40,8 +48,12 @@ _NO_PARTY = frozenset(
     "agreement agreements party parties date section article exhibit schedule effective contract page street suite avenue "
     "road attention attn telephone facsimile fax phone email address witnesseth recitals whereas amendment products these "
     "one either each both such us we undersigned signature name title contents definitions introduction po box tax source "
-    "background purpose term commission except inc llc compliance allocation changes including secretary item no table rules orders".split()
+    "background purpose term commission except inc llc compliance allocation changes including secretary item no table rules orders laws execution copy entity information".split()
 )
+_TITLES = frozenset(
+    "managing director president chief executive officer chairman secretary vice manager general".split()
+)
+_YEAR_OR_DATE = re.compile(r"(?:19|20)\d\d$|\d+/")
 _LAW_WORDS = frozenset("act code rules rule law laws regulations procedure court".split())
 _LEGAL_FORMS_ANY_CASE = frozenset("inc llc corp ltd plc gmbh llp".split())
 _SUFFIX_THEN_NAME = frozenset("company corporation co limited na sa se de ag as wa sas corp spa".split())
@@ -96,8 +108,10 @@ def _takes_word(tokens: Sequence[Token], at: int, start: int, capitals: int) -> 
         return "link" if _capital_at(tokens, at + 1) else ""
     if is_capital(token.text) or is_caseless(token.text):
         return "name"
-    if (at == start or capitals == at - start) and _lower_name(tokens, at):
+    if at == start and _lower_name(tokens, at):
         return "name"
+    if capitals and word.isalpha() and _capital_at(tokens, at + 1) and _suffix_near(tokens, at, 4):
+        return "link"
     return "link" if _crown(tokens, at - 1) or _crown(tokens, at - 2) else ""
 
 
@@ -116,11 +130,11 @@ def _stop_inside(tokens: Sequence[Token], i: int, start: int, capitals: int) -> 
         return True
     if word in ("a", "an", "and"):
         return False
+    if word == "her" and following.casefold() == "majesty":
+        return True
     if not capitals:
         titled = text.istitle() or (is_upper(text) and _in_small_print(tokens, start))
-        return (
-            titled and is_capital(following or "x") and (_suffix_near(tokens, i, 3) or tokens[i + 1].lower == "majesty")
-        )
+        return titled and is_capital(following or "x") and (_suffix_near(tokens, i, 3))
     # Capitals inside a sentence in small letters: the whole run of capitals is the name.
     return is_upper(text) and is_upper(following) and _in_small_print(tokens, start) and _suffix_near(tokens, i, 4)
 
@@ -207,7 +221,7 @@ def _lower_name(tokens: Sequence[Token], i: int) -> bool:
     """Names such as "element 5 GmbH" and "i-on interactive, Inc." begin small but end in a legal form."""
     if not tokens[i].text[0].isalpha() or tokens[i].lower in ("and", "or") or tokens[i].lower in _NO_PARTY:
         return False
-    for k in range(i + 1, min(i + 4, len(tokens))):
+    for k in range(i + 1, min(i + 7, len(tokens))):
         if tokens[k].text == ",":
             continue
         if is_suffix(tokens, k):
@@ -260,7 +274,7 @@ def _inner_parenthesis(tokens: Sequence[Token], i: int) -> bool:
         if tokens[k].text == ")":
             following = tokens[k + 1]
             named = following.text[0].isalnum() and is_capital(following.text) and following.lower not in _STOPS
-            return k > i + 1 and named
+            return k > i + 1 and (named or following.text == "(")
         if not tokens[k].text[0].isalnum() or not is_capital(tokens[k].text):
             return False
     return False
@@ -305,11 +319,15 @@ def _acceptable(name: Sequence[Token], *, suffixed: bool) -> bool:
     words = [t.lower for t in name if t.text[0].isalnum()]
     if not words or (words[0] in _NO_PARTY and not suffixed) or words[0] in MONTHS:
         return False
+    if _YEAR_OR_DATE.match(words[0]) or words[-2:] == ["exchange", "commission"] or _TITLES.issuperset(words):
+        return False
     if words[-1] in _LAW_WORDS or (words[0].isdigit() and len(words[0]) < 5 and not suffixed):
         return False
     if words[-1] in ("date", "agreement", "parties", "party", "laws") or all(w in ROLES or w == "and" for w in words):
         return False
     telling = [w for w in words if w.replace(".", "") not in SUFFIXES and any(c.isalpha() for c in w)]
+    if suffixed and any(w.isdigit() and len(w) > 4 for w in words):
+        return True
     if not telling:
         return len(words) > 1 and suffixed
     if len(words) <= 2 and all(w in COMMON_WORDS or w in ROLES for w in words):
@@ -324,14 +342,21 @@ def introduced(tokens: Sequence[Token], end: int) -> bool:
         following = following[1:]
     if not following:
         return False
-    if following[0].lower == "of" and len(following) > 1 and following[1].text[0].isdigit():
+    if (
+        following[0].lower == "of"
+        and len(following) > 1
+        and (following[1].text[0].isdigit() or following[1].text in (BLANK, "("))
+    ):
         return True
-    if following[0].text == "(" and any(t.text == ")" for t in tokens[end + 2 : end + 5]) and is_upper(following[-1].text):
+    if (
+        following[0].text == "("
+        and any(t.text == ")" for t in tokens[end + 2 : end + 5])
+        and is_upper(following[-1].text)
+    ):
         return True
-    return (
-        (following[0].text == "(" and len(following) > 1 and following[1].lower in _DEFINERS)
-        or following[0].lower in _DESCRIPTIONS
-    )
+    return (following[0].text == "(" and len(following) > 1 and following[1].lower in _DEFINERS) or following[
+        0
+    ].lower in _DESCRIPTIONS
 
 
 def described_as_company(tokens: Sequence[Token], end: int) -> bool:

@@ -141,9 +141,12 @@ def _with_hint(base: str, file_name: FileName, cases: CaseBook) -> str:
 
 def _with_parties(base: str, parties: tuple[Party, ...], cases: CaseBook) -> str:
     """ "<Title> between A and B", "among A, B and others", "of A" for instruments that one side gives."""
-    named = [p for p in parties if not _unnamed(p)]
+    named = [p for p in parties if not _unnamed(p, parties)]
     # A role tells something beside one name ("between Minnesota Power and Customer"), nothing beside two.
-    labels = [_label(p, cases) for p in (parties if len(named) == 1 else named)]
+    labels = [
+        _label(p, cases)
+        for p in ([p for p in parties if p.name or _role(p) or p in named] if len(named) == 1 else named)
+    ]
     shown = [label for label in dict.fromkeys(labels) if label and not says(base, label)]
     if not shown:
         return base
@@ -166,11 +169,19 @@ def _phrase(base: str, names: list[str], *, others: bool, hebrew: bool) -> str:
     return f"{base} {'between' if len(names) == 2 else 'among'} {', '.join(names[:-1])} and {names[-1]}"
 
 
-def _unnamed(party: Party) -> bool:
-    """Whether nothing but a role ("Customer") stands for the party."""
+def _unnamed(party: Party, parties: tuple[Party, ...]) -> bool:
+    """Whether nothing but a role ("Customer"), or a short name of another party, stands for the party."""
     if party.name or party.trade_name:
         return False
-    return not party.aliases or all(w in ROLES for w in party.aliases[0].casefold().split())
+    if not party.aliases or all(w in ROLES for w in party.aliases[0].casefold().split()):
+        return True
+    alias = party.aliases[0]
+    others = [p for p in parties if p.name]
+    return any(alias in p.aliases or alias == "".join(w[0] for w in p.name.split()) for p in others)
+
+
+def _role(party: Party) -> bool:
+    return bool(party.aliases) and all(w in ROLES for w in party.aliases[0].casefold().split())
 
 
 def _label(party: Party, cases: CaseBook) -> str:
