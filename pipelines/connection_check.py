@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of how the components of a pipeline are wired, which Haystack makes late, in many lines, or not at all."""
 
+from inspect import formatannotation
+
 from haystack import Pipeline
 from haystack.core.errors import PipelineError
 from pincite.pipelines.strict_yaml import KeyPath, YamlText, did_you_mean
@@ -65,12 +67,14 @@ def connect(source: YamlText, pipeline: Pipeline) -> None:
         try:
             pipeline.connect(sender, receiver)
         except PipelineError as error:
-            reason = str(error).splitlines()[0]
-            raise source.error(path, f"connection {sender} -> {receiver}: {reason}") from error
+            raise source.error(
+                path, f"connection {sender} -> {receiver}: {_offer(pipeline, sender, receiver)}"
+            ) from error
         made = set(pipeline.graph.edges(keys=True)) - before
         if not made:
             raise source.error(path, f"connection {sender} -> {receiver} is given twice; keep one")
         for edge in made:
+            _check_conversion(source, path, pipeline, edge)
             socket = pipeline.graph.edges[edge]["to_socket"]
             target = (edge[1], socket.name)
             # Haystack would join both lists in the order of the components' names (haystack#12646).
@@ -83,6 +87,31 @@ def connect(source: YamlText, pipeline: Pipeline) -> None:
             feeds[target] = sender
 
 
+def _check_conversion(source: YamlText, path: KeyPath, pipeline: Pipeline, edge: tuple[str, str, str]) -> None:
+    """Refuse a connection to our components for which Haystack would wrap a value in a list, or take one out."""
+    made = pipeline.graph.edges[edge]
+    if made["conversion_strategy"] is not None and _is_ours(pipeline, edge[1]):
+        sender, receiver = f"{edge[0]}.{made['from_socket'].name}", f"{edge[1]}.{made['to_socket'].name}"
+        raise source.error(path, f"connection {sender} -> {receiver}: {_offer(pipeline, sender, receiver)}")
+
+
+def _offer(pipeline: Pipeline, sender: str, receiver: str) -> str:
+    """What the sender gives and the receiver takes, by type where the connection names the socket."""
+    return f"{_types(pipeline, sender, 'output')}, but {_types(pipeline, receiver, 'input')}"
+
+
+def _types(pipeline: Pipeline, end: str, kind: str) -> str:
+    name, _, wanted = end.partition(".")
+    sockets = pipeline.graph.nodes[name][f"{kind}_sockets"]
+    chosen = {socket_name: socket for socket_name, socket in sockets.items() if wanted in ("", socket_name)}
+    shown = [f"{name}.{socket_name} is {formatannotation(socket.type)}" for socket_name, socket in chosen.items()]
+    return " and ".join(shown) or f"{name} has no {kind}"
+
+
+def _is_ours(pipeline: Pipeline, name: str) -> bool:
+    return type(pipeline.get_component(name)).__module__.startswith(OUR_COMPONENTS)
+
+
 def check_inputs(source: YamlText, pipeline: Pipeline, entry: str) -> None:
     """
     Check that every input that must be fed is connected.
@@ -93,9 +122,8 @@ def check_inputs(source: YamlText, pipeline: Pipeline, entry: str) -> None:
     for name, node in pipeline.graph.nodes(data=True):
         if name == entry:
             continue
-        ours = type(node["instance"]).__module__.startswith(OUR_COMPONENTS)
         for socket_name, socket in node["input_sockets"].items():
-            if not socket.senders and (socket.is_mandatory or ours):
+            if not socket.senders and (socket.is_mandatory or _is_ours(pipeline, name)):
                 raise source.error(
                     ("components", name),
                     f"component '{name}': nothing is connected to its input '{socket_name}'; "

@@ -141,6 +141,15 @@ def test_a_copy_that_names_another_corpus_is_refused(
         load_pipeline(corpus, kind)
 
 
+def test_no_value_is_converted_on_its_way() -> None:
+    data = copy.deepcopy(DATA["knowledge.yaml"])
+    (connection,) = [entry for entry in data["connections"] if entry["receiver"] == "dense.groups"]
+    connection["sender"] = "request.query"
+    assert refused(data, "query").endswith(
+        "connection request.query -> dense.groups: request.query is str, but dense.groups is list[str] | None"
+    )
+
+
 @pytest.mark.parametrize(("key", "value"), [("weight", 2.0), ("k", 10)])
 def test_recovery_and_joiner_use_one_formula(key: str, value: float) -> None:
     data = copy.deepcopy(DATA["knowledge.yaml"])
