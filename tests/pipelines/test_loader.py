@@ -178,8 +178,8 @@ MISUSES = [
     pytest.param(
         "receiver: writer.documents",
         "receiver: writer.policy",
-        "connection splitter.documents -> writer.policy: splitter.documents is list[haystack.dataclasses.document.Document]"
-        ", but writer.policy is haystack.document_stores.types.policy.DuplicatePolicy | None",
+        "connection splitter.documents -> writer.policy: "
+        "splitter.documents is list[haystack.dataclasses.document.Document], but writer.policy is haystack.document_stores.types.policy.DuplicatePolicy | None",
         id="types that do not match",
     ),
     pytest.param(
