@@ -11,7 +11,6 @@ from psycopg.sql import SQL, Identifier
 
 from .corpora import writer_role
 
-
 _DELETE_FAILED = "Could not delete all documents"
 
 

@@ -19,9 +19,26 @@ variants AS MATERIALIZED (
     SELECT w.place, w.naming, v.lexeme, v.likeness, v.df
     FROM words AS w
     CROSS JOIN LATERAL (
-        SELECT i.lexeme, similarity(i.lexeme, w.lexeme)::float8 AS likeness, i.df
-        FROM identity_lexemes AS i
-        WHERE i.lexeme %% w.lexeme AND similarity(i.lexeme, w.lexeme) >= %(likeness)s
+        SELECT near.lexeme, max(near.likeness) AS likeness, near.df
+        FROM (
+            SELECT i.lexeme, similarity(i.lexeme, w.lexeme)::float8 AS likeness, i.df
+            FROM identity_lexemes AS i
+            WHERE i.lexeme %% w.lexeme AND similarity(i.lexeme, w.lexeme) >= %(likeness)s
+            UNION ALL
+            -- Trigrams miss a slip in a short word ("pifzer"). Two words are one slip apart (a letter more, less or
+            -- other, or two swapped) when leaving out one letter of each, near the same place, makes them equal.
+            SELECT i.lexeme, %(slip)s::float8, i.df
+            FROM identity_lexemes AS i
+            WHERE i.lexeme >= left(w.lexeme, 1) AND i.lexeme < left(w.lexeme, 1) || chr(1114111)
+              AND length(i.lexeme) BETWEEN length(w.lexeme) - 1 AND length(w.lexeme) + 1
+              AND EXISTS (
+                  SELECT FROM generate_series(1, length(w.lexeme) + 1) AS p(place)
+                  CROSS JOIN LATERAL generate_series(p.place - 1, p.place + 1) AS q(place)
+                  WHERE overlay(w.lexeme PLACING '' FROM p.place FOR 1)
+                        = overlay(i.lexeme PLACING '' FROM greatest(q.place, 1) FOR 1)
+              )
+        ) AS near
+        GROUP BY near.lexeme, near.df
         ORDER BY 2 DESC, 1
         LIMIT 3
     ) AS v
@@ -75,7 +92,8 @@ each_word AS (
 ranked AS (
     SELECT w.source_id, sum(w.score) AS score,
            CASE WHEN m.naming > 0
-                THEN least(1, coalesce(sum(w.carried) FILTER (WHERE w.naming), 0) / m.naming) END AS coverage
+                THEN least(1, coalesce(sum(w.carried) FILTER (WHERE w.naming), 0) / m.naming) END AS coverage,
+           m.naming
     FROM each_word AS w CROSS JOIN mass AS m
     GROUP BY w.source_id, m.naming
     ORDER BY score DESC, w.source_id
@@ -87,7 +105,7 @@ kinds AS MATERIALIZED (
     WHERE numnode(phraseto_tsquery(%(text_search)s::regconfig, alias)) > 0
 ),
 titled AS (
-    SELECT r.source_id, r.score, r.coverage, d.identity_tsv, ts_filter(d.identity_tsv, '{{a}}') AS title_tsv
+    SELECT r.source_id, r.score, r.coverage, r.naming, d.identity_tsv, ts_filter(d.identity_tsv, '{{a}}') AS title_tsv
     FROM ranked AS r JOIN sources AS d USING (source_id)
 ),
 named AS (
@@ -95,7 +113,7 @@ named AS (
            t.score
            + CASE WHEN t.title_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, %(phrase)s) THEN %(phrase_bonus)s
                   WHEN t.title_tsv @@ (SELECT words FROM kinds) THEN %(alias_bonus)s ELSE 0 END
-           + %(pair_bonus)s * coalesce((
+           + %(pair_bonus)s * t.naming * coalesce((
                  SELECT avg((t.identity_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, p.pair))::int)
                  FROM unnest(%(pairs)s::text[]) AS p(pair)), 0)
            - %(excess)s * least(t.score, coalesce((
