@@ -3,7 +3,7 @@
 
 import re
 
-from haystack_integrations.components.pincite.name_before_type import name_start, reach
+from haystack_integrations.components.pincite.name_before_type import name_start, reach, trading_name
 from haystack_integrations.components.pincite.query_sentence import Sentence
 from haystack_integrations.components.pincite.vocabulary import TypeMatch
 
@@ -121,11 +121,11 @@ def _parties(sentence: Sentence, position: int) -> int:
         return 0
     first = position + introduced
     sure = not _PARTY_WORDS.isdisjoint(sentence.words[position:first])
-    if sentence.informative:
-        end = _named_parties(sentence, first)
-    else:
-        end = _plain_parties(sentence, first, sure=sure)
+    end = _named_parties(sentence, first) if sentence.informative else _plain_parties(sentence, first, sure=sure)
     names = range(first, end)
+    organisations = sentence.classes.organisations - sentence.classes.kinds
+    if sum(sentence.words[name] in organisations for name in names) > 1:
+        return end
     if not any(sentence.is_strong(name) for name in names):
         common = sentence.classes.roles | sentence.classes.topic_words
         if not any(sentence.named[name] and sentence.words[name] not in common for name in names):
@@ -137,29 +137,33 @@ def _named_parties(sentence: Sentence, first: int) -> int:
     """The end of the parties where capital letters show the names."""
     end = position = first
     while position < min(first + _LONGEST, len(sentence)):
-        if position > first and not _continues(sentence, position):
+        if position > first and not _continues(sentence, first, position):
             break
         word = sentence.words[position]
+        counterparty = _counterparty(sentence, position) if position > first else 0
+        if counterparty:
+            end = position = counterparty
+            continue
         if sentence.named[position] or word in sentence.classes.suffixes:
             if sentence.comma[position] and word in sentence.classes.sentence:
                 break
             end = position + 1
         elif position > first and sentence.tight[position]:
             end = position + 1
-        elif _is_counterparty(sentence, position):
-            end = position + 1
-        elif not (_links(sentence, position) or _before_suffix(sentence, position)):
+        elif not (_links(sentence, position) or _before_suffix(sentence, position) or _inside_name(sentence, position)):
             break
         position += 1
     return end
 
 
-def _continues(sentence: Sentence, position: int) -> bool:
+def _continues(sentence: Sentence, first: int, position: int) -> bool:
     """Whether the mark before ``position`` leaves the list of parties open."""
     if sentence.hard[position]:
         return False
     if sentence.dash[position]:
-        return False
+        # "between Acme Group - Northern Branch and Beta": the second party is still to come.
+        ahead = sentence.words[position : position + _LONGEST_PLAIN]
+        return sentence.named[position] and "and" in ahead and "and" not in sentence.words[first:position]
     if sentence.comma[position] and not sentence.named[position]:
         word = sentence.words[position]
         return word in sentence.classes.suffixes or word in ("and", "dba") or _before_suffix(sentence, position)
@@ -169,31 +173,49 @@ def _continues(sentence: Sentence, position: int) -> bool:
 def _links(sentence: Sentence, position: int) -> bool:
     """A small word inside or between names, that counts only if a name follows: "Bank *of* America *and the* City"."""
     word = sentence.words[position]
-    small = word in ("and", "or", "of", "for", "the", "in", "on", "by") or word in sentence.classes.connective
+    small = word in ("and", "or", "of", "for", "the", "to", "in", "on", "by") or word in sentence.classes.connective
     if not small:
         return False
     following = position + 1
     if following >= len(sentence) or sentence.hard[following] or sentence.comma[following]:
         return False
-    if sentence.word(following) in ("the", "of", "certain", "its"):
+    if sentence.word(following) in ("the", "of"):
         following += 1
-    if word in ("in", "on", "by") and not sentence.named[position - 1]:
+    if word in ("in", "on", "by", "to") and not sentence.named[position - 1]:
         return False
     if following >= len(sentence) or sentence.hard[following]:
         return False
     return (
         sentence.named[following]
-        or _is_counterparty(sentence, following)
         or _before_suffix(sentence, following)
         or (word == "and" and sentence.words[following] in sentence.classes.connective)
     )
 
 
-def _is_counterparty(sentence: Sentence, position: int) -> bool:
-    """ "and others", "and the seller": a party without a name, after "and"."""
-    before = sentence.word(position - 1)
-    before = sentence.word(position - 2) if before == "the" else before
-    return before in ("and", "&") and (sentence.words[position] in sentence.classes.roles | {"you"})
+def _inside_name(sentence: Sentence, position: int) -> bool:
+    """A small-letter word right between capitalised ones: "Petro *data* Management"; or of "doing business as"."""
+    if trading_name(sentence, position + 1):
+        return True
+    word, following = sentence.words[position], position + 1
+    if word in sentence.classes.stops or sentence.says(position) or following >= len(sentence):
+        return False
+    plain = not (sentence.hard[following] or sentence.comma[following] or sentence.dash[following])
+    return (
+        plain
+        and sentence.named[position - 1]
+        and sentence.named[following]
+        and word not in sentence.classes.topic_words
+    )
+
+
+def _counterparty(sentence: Sentence, position: int) -> int:
+    """The end of a party without a name, as in "and others", "and all of its affiliates"; 0 if there is none."""
+    if sentence.words[position] != "and":
+        return 0
+    end = position + 1
+    while sentence.word(end) in ("the", "its", "their", "all", "of", "certain", "sales") and end < position + 5:
+        end += 1
+    return end + 1 if sentence.word(end) in sentence.classes.roles | {"you"} and not sentence.hard[end] else 0
 
 
 def _before_suffix(sentence: Sentence, position: int) -> bool:
@@ -203,59 +225,64 @@ def _before_suffix(sentence: Sentence, position: int) -> bool:
         if following > position:
             if sentence.hard[following]:
                 return False
-            if word in sentence.classes.suffixes and word not in ("as", "company", "limited"):
+            if word in sentence.classes.suffixes and (
+                sentence.named[following] or word not in ("as", "company", "limited")
+            ):
                 return True
-        if word in sentence.classes.stops and not sentence.tight[following]:
+        bound = sentence.tight[following] or (following + 1 < len(sentence) and sentence.tight[following + 1])
+        if word in sentence.classes.stops and not bound:
             return False
     return False
 
 
 def _plain_parties(sentence: Sentence, first: int, *, sure: bool) -> int:
     """The end of the parties where capital letters tell nothing: at a verb, a question word, a preposition, a topic."""
-    classes = sentence.classes
-    position, joined = first, False
-    if sentence.word(position) == "the" and sentence.word(position + 1) not in classes.roles:
+    position = first
+    if sentence.word(position) == "the" and sentence.word(position + 1) not in sentence.classes.roles:
         position += 1
     while position < min(first + _LONGEST_PLAIN, len(sentence)):
-        word = sentence.words[position]
         if position > first and (sentence.hard[position] or sentence.dash[position] or sentence.bracket[position]):
             break
-        if sentence.tight[position] and position > first:
-            position += 1
-            continue
-        if sentence.comma[position] and position > first and word not in classes.suffixes and word != "dba":
-            # A list of parties goes on until its "and"; after it, a comma ends the name.
-            if joined or not sure or word in classes.stops or sentence.stands(classes.topics, position):
-                break
-        if word == "and":
-            if joined and sentence.word(position + 1) != "others" or _ends_list(sentence, position + 1):
-                break
-            joined = True
-        elif word in classes.stops or word in classes.saying:
-            inside = word in ("of", "for") and sentence.words[position - 1] in classes.naming
-            inside = inside or (word == "the" and sentence.words[position - 1] in ("and", "of"))
-            if not inside and word not in classes.suffixes and not (word == "others" and joined):
-                break
-        elif position in sentence.match_at and sentence.match_at[position].text.endswith(("agreement", "contract")):
+        bound = sentence.tight[position] or sentence.tokens[position].raw == "&"
+        if not (bound and position > first) and _ends_plain(sentence, first, position, sure=sure):
             break
         position += 1
     return _without_topic(sentence, first, position)
+
+
+def _ends_plain(sentence: Sentence, first: int, position: int, *, sure: bool) -> bool:
+    """Whether the parties end before this word; after "between" they may be several, after "of" only two."""
+    classes, word = sentence.classes, sentence.words[position]
+    joined = "and" in sentence.words[first:position]
+    if sentence.comma[position] and position > first and word not in classes.suffixes and word != "dba":
+        # A list of parties goes on until its "and"; after it, a comma ends the name.
+        return joined or not sure or word in classes.stops or sentence.stands(classes.topics, position) > 0
+    if word == "and":
+        following = sentence.word(position + 1)
+        again = sure or following == "others" or following in classes.organisations
+        return (joined and not again) or _ends_list(sentence, position + 1)
+    if word in classes.stops or sentence.says(position):
+        before = sentence.word(position - 1)
+        inside = (word in ("of", "for") and before in classes.naming) or (word == "the" and before in ("and", "of"))
+        return not (inside or word in classes.suffixes or (word == "others" and joined))
+    return position in sentence.match_at and sentence.match_at[position].text.endswith(("agreement", "contract"))
 
 
 def _ends_list(sentence: Sentence, position: int) -> bool:
     word = sentence.word(position)
     if word in ("others", "the", ""):
         return word == ""
-    return word in sentence.classes.stops or sentence.stands(sentence.classes.topics, position) > 1
+    topic = sentence.stands(sentence.classes.topics, position)
+    return word in sentence.classes.stops or topic > 1 or (topic == 1 and word not in sentence.classes.organisations)
 
 
 def _without_topic(sentence: Sentence, first: int, end: int) -> int:
     """The end before a topic that follows the parties directly: "between acme and beta *governing law*"."""
     classes = sentence.classes
     for start in range(max(first + 1, end - classes.longest_topic), end):
-        if tuple(sentence.words[start:end]) in classes.topics and any(
-            sentence.is_strong(p) for p in range(first, start)
-        ):
+        topic = tuple(sentence.words[start:end])
+        common = len(topic) == 1 and topic[0] in classes.organisations
+        if topic in classes.topics and not common and any(sentence.is_strong(p) for p in range(first, start)):
             end = start
             break
     while end > first and sentence.words[end - 1] in ("and", "the", "of", "for"):

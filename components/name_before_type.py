@@ -56,14 +56,16 @@ def _left_of(sentence: Sentence, position: int, head: int) -> int:
     before = position - 1
     if sentence.tight[position]:
         return before
-    if sentence.comma[position] and not _comma_inside(sentence, position):
-        return position
-    if sentence.dash[position] and not _dash_inside(sentence, position):
-        return position
     word, classes = sentence.words[before], sentence.classes
     earlier = sentence.match_at.get(before)
     if earlier is not None:
         return earlier.start if _absorbs(sentence, position, head) else position
+    if sentence.comma[position] and not _comma_inside(sentence, position):
+        return position
+    if sentence.dash[position] and not _dash_inside(sentence, position):
+        return position
+    if trading_name(sentence, position):
+        return before
     named = sentence.named[before] and before > 0
     if word in classes.determiners:
         inside = _article_inside(sentence, before, named)
@@ -87,10 +89,15 @@ def _absorbs(sentence: Sentence, position: int, head: int) -> bool:
     """
     earlier = sentence.match_at[position - 1]
     if sentence.comma[position] or sentence.words[position] in ("and", "or"):
-        kinds = sentence.classes.kinds | {"and", "or"}
         ends = sentence.match_at[head].text.rsplit(" ", 1)[-1].rstrip("s")
         compound = earlier.end - earlier.start == 1 and ends in ("agreement", "contract", "deed")
-        return compound and not earlier.generic and all(word in kinds for word in sentence.words[position:head])
+        return (
+            compound
+            and not earlier.generic
+            and all(
+                sentence.is_kind(word) or sentence.words[word] in ("and", "or", "of") for word in range(position, head)
+            )
+        )
     if position < head and sentence.words[position] in sentence.classes.prepositions:
         return False
     return not sentence.dash[position]
@@ -99,6 +106,8 @@ def _absorbs(sentence: Sentence, position: int, head: int) -> bool:
 def _article_inside(sentence: Sentence, position: int, named: bool) -> bool:
     word, classes = sentence.words[position], sentence.classes
     if named and (word in classes.articles or sentence.named[position - 1] or sentence.named[position + 1]):
+        return True
+    if word == "no" and sentence.word(position + 1).isdigit():
         return True
     if word == "the" and sentence.word(position - 1) in ("of", "for"):
         owner = position - 2
@@ -150,8 +159,7 @@ def _joins(sentence: Sentence, position: int, head: int) -> bool:
         return _absorbs(sentence, position, head)
     if sentence.named[before] and (before > 0 or sentence.words[before] not in classes.topic_ends):
         return True
-    kinds = classes.kinds | classes.organisations
-    if sentence.words[before] in kinds and sentence.words[after] in kinds:
+    if all(sentence.is_kind(side) or sentence.words[side] in classes.organisations for side in (before, after)):
         return True
     if sentence.informative:
         return _in_frame(sentence, position)
@@ -164,17 +172,22 @@ def _comma_inside(sentence: Sentence, position: int) -> bool:
     word = sentence.words[position]
     if word in classes.suffixes or word == "dba":
         return True
-    if sentence.named[before] and sentence.named[position]:
-        return sentence.words[position] not in classes.sentence and _in_frame(sentence, position, commas=True)
-    return (
-        word in classes.kinds
-        and sentence.words[before] in classes.kinds
-        and sentence.words[before] not in classes.roles
-    )
+    if sentence.is_kind(position) and sentence.is_kind(before) and sentence.words[before] not in classes.roles:
+        return True
+    named = sentence.named[before] and sentence.named[position] and word not in classes.sentence
+    return named and _in_frame(sentence, position, commas=True)
 
 
 def _dash_inside(sentence: Sentence, position: int) -> bool:
     return sentence.named[position - 1] and sentence.named[position] and _in_frame(sentence, position, commas=True)
+
+
+def trading_name(sentence: Sentence, position: int) -> bool:
+    """Whether the word before belongs to "doing business as" or its like, which joins two names of one party."""
+    trading = sentence.classes.trading
+    return any(
+        first + sentence.stands(trading, first) >= position > first for first in range(max(0, position - 3), position)
+    )
 
 
 def _after_article(sentence: Sentence, position: int) -> bool:
@@ -240,7 +253,8 @@ def _trim(sentence: Sentence, start: int, head: int) -> int:
     while start < head:
         topic = _topic_at(sentence, start, head)
         word = sentence.words[start]
-        if topic and (not definite or (names and not sentence.named[start])):
+        long = topic > 1 and not sentence.informative
+        if topic and (not definite or long or (names and not sentence.named[start])):
             start += topic
         elif word in ("and", "or", "of") or (word in classes.stops and not definite and not sentence.named[start]):
             start += 1
@@ -250,16 +264,29 @@ def _trim(sentence: Sentence, start: int, head: int) -> int:
 
 
 def _is_name_word(sentence: Sentence, position: int) -> bool:
-    if position == 0:
-        # The first letter of a sentence is a capital whatever the word is.
-        return sentence.named[0] and not sentence.stands(sentence.classes.topics, 0)
-    return sentence.named[position]
+    if position:
+        return sentence.named[position]
+    # The first letter of a sentence is a capital whatever the word is.
+    topic = sentence.stands(sentence.classes.topics, 0)
+    return sentence.named[0] and (topic == 0 or (topic == 1 and len(sentence) > 1 and sentence.named[1]))
 
 
 def _topic_at(sentence: Sentence, start: int, head: int) -> int:
-    """Length of the topic phrase at ``start``, if something that may be a name is left after it."""
-    length = sentence.stands(sentence.classes.topics, start)
-    if length == 0 or (sentence.named[start] and start > 0):
+    """How many words from ``start`` belong to a topic, if something that may be a name is left after it."""
+    classes = sentence.classes
+    if sentence.named[start] and (start > 0 or _is_name_word(sentence, 0)):
+        return 0
+    length = sentence.stands(classes.topics, start)
+    for first in range(max(0, start - classes.longest_topic), start):
+        # The scan stopped inside a topic: "termination for | convenience acme".
+        length = max(length, first + sentence.stands(classes.topics, first) - start)
+    if length <= 0:
         return 0
     rest = range(start + length, head)
-    return length if any(sentence.is_strong(position) or sentence.named[position] for position in rest) else 0
+    found = any(sentence.is_strong(word) or sentence.named[word] or _is_common_name(sentence, word) for word in rest)
+    return length if found else 0
+
+
+def _is_common_name(sentence: Sentence, position: int) -> bool:
+    word = sentence.words[position]
+    return word in sentence.classes.organisations and not sentence.is_kind(position)

@@ -18,7 +18,7 @@ class NamedInstrumentRecognizer:
     """
     Finds the instruments that a query names ("the HFA bond mortgage") and keeps the name apart from the topic.
 
-    Decides from language alone: the types come from the vocabulary file, and it knows no title, party or id of a corpus.
+    Decides from language alone: types come from the vocabulary file, and it knows no title, party or id of a corpus.
     """
 
     def __init__(self, vocabulary: str | None = None, max_intents: int = 3) -> None:

@@ -3,6 +3,7 @@
 
 from typing import NamedTuple
 
+from haystack_integrations.components.pincite.hebrew_names import hebrew_name_end, hebrew_qualifiers, is_hebrew
 from haystack_integrations.components.pincite.name_after_type import name_end
 from haystack_integrations.components.pincite.name_before_type import name_start, reach
 from haystack_integrations.components.pincite.query_sentence import Sentence
@@ -36,6 +37,13 @@ def find_instruments(sentence: Sentence) -> list[NamedInstrument]:
     last: NamedInstrument | None = None
     for match in _heads(sentence):
         if match.start < covered:
+            continue
+        if is_hebrew(match.text):
+            end = hebrew_name_end(sentence, match)
+            if end > match.end:
+                after = hebrew_qualifiers(sentence, match.end, end)
+                found.append(NamedInstrument(match.start, end, match, (), after))
+                covered = end
             continue
         start, end = max(covered, name_start(sentence, match.start)), name_end(sentence, match)
         instrument = _instrument(sentence, match, start, end)
@@ -88,33 +96,32 @@ def _is_named(sentence: Sentence, instrument: NamedInstrument) -> bool:
     determiner = sentence.word(start - 1) if start and not sentence.hard[start] else ""
     strong = [position for position in before if sentence.is_strong(position)]
     classes = sentence.classes
-    if sentence.informative:
-        names = [position for position in strong if sentence.named[position]]
-        if names:
-            return True
-        if _only_common_name(sentence, before) and determiner not in classes.deictic | classes.indefinite:
-            return True
-    if determiner in classes.deictic or determiner in classes.indefinite or not strong:
+    if any(sentence.named[position] for position in strong):
+        return True
+    if determiner in classes.deictic or determiner in classes.indefinite:
+        return False
+    if not strong and not _is_common_name(sentence, before, definite=determiner == "the"):
         return False
     owned = any(sentence.tokens[position].possessive for position in before)
     return not match.weak or determiner == "the" or owned
 
 
-def _only_common_name(sentence: Sentence, before: range) -> bool:
-    """A name of common words alone, written as a name: "the Housing Services lease"."""
-    common = [position for position in before if sentence.words[position] not in sentence.classes.kinds]
-    return bool(common) and all(
-        sentence.named[position] for position in before if sentence.words[position] not in _TIES
-    )
+def _is_common_name(sentence: Sentence, before: range, *, definite: bool) -> bool:
+    """A name of common words alone: "the Housing Services lease", "electric city distributor agreement"."""
+    organisations = sentence.classes.organisations
+    words = [position for position in before if sentence.words[position] not in _TIES]
+    common = [p for p in words if sentence.words[p] in organisations and not sentence.is_kind(p)]
+    if len(common) > 1 or (common and definite and len(words) > 1):
+        return True
+    return bool(common) and all(sentence.named[position] for position in words)
 
 
 def _is_verb(sentence: Sentence, match: TypeMatch, start: int) -> bool:
     """ "Can Acme lease the premises": a verb with its object, and no lease."""
-    if (
-        match.end - match.start > 1
-        or match.text != sentence.words[match.start].rstrip("s")
-        or match.end >= len(sentence)
-    ):
+    before = sentence.word(match.start - 1)
+    if match.text == "by laws" and (before.endswith("ed") or before in sentence.classes.sentence):
+        return True  # "governed by laws of New York"
+    if match.end - match.start > 1 or match.text != sentence.words[match.start] or match.end >= len(sentence):
         return False
     if sentence.words[match.end] not in _OBJECTS or sentence.hard[match.end] or sentence.comma[match.end]:
         return False

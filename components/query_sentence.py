@@ -9,8 +9,10 @@ from haystack_integrations.components.pincite.vocabulary import TypeMatch, Vocab
 from haystack_integrations.components.pincite.word_tokens import Token
 
 _HARD = re.compile(r"[?!;:\n\r\t|…\u05c3]")
-_DASH = re.compile(r"(?:^|\s)[-–−]+(?=\s|$)|[—―]|--")
-_TIGHT = re.compile(r"[-‐-–−\u05be/.,&'’]?")
+_DASH = re.compile(r"\s[-–−]+\s|[—―]|--")
+_TIGHT = re.compile(r"[-‐-–−\u05be/.,&'’_]?")
+# Endings of nouns that say what is done under an instrument: "customization", "billing".
+_ACTION = ("tion", "ment", "ing", "ance", "ence")
 _OPENING = re.compile(r"(?:^|[\s(,:–—-])[\"“”'‘’«„״]$")
 _CLOSING = re.compile(r"^[®™]?[.,]?[\"“”'’»״]")
 _ABBREVIATIONS = frozenset("no nos nr vs v mr mrs ms dr st jr sr mt ft ave dept est bros".split())
@@ -40,6 +42,7 @@ class WordClasses:
         self.verbs = words("verbs", inflect=True) - nouns
         self.saying = words("saying")
         self.kinds = vocabulary.type_words | words("modifiers") | words("subjects") | self.roles | self.articles
+        self.trading = vocabulary.phrases("trading")
         self.topics = vocabulary.phrases("topics")
         self.topic_words = frozenset(phrase[0] for phrase in self.topics if len(phrase) == 1)
         self.topic_ends = frozenset(phrase[-1] for phrase in self.topics) | self.parts
@@ -106,11 +109,30 @@ class Sentence:
         """Whether this word can tell one instrument from another: no function word, no common word, no topic."""
         word = self.words[position]
         classes = self.classes
+        if self.is_initial(position):
+            return True
         if word in classes.kinds or word in classes.stops or word in classes.connective:
             return False
         if self.named[position] and not word.isdigit():
             return not self.vocabulary.is_generic(word)
         return not (word in classes.topic_words or self.vocabulary.is_generic(word))
+
+    def is_initial(self, position: int) -> bool:
+        """Whether this is a letter or a digit that a hyphen binds to a word of a name: "I-Escrow", "BW-3"."""
+        bound = self.tight[position] or (position + 1 < len(self) and self.tight[position + 1])
+        return bound and position not in self.match_at and len(self.words[position]) == 1
+
+    def says(self, position: int) -> bool:
+        """Whether the word is the verb of "the lease *says* that", "*states* about", and not a word of a name."""
+        if self.word(position) not in self.classes.saying:
+            return False
+        following = position + 1
+        return following >= len(self) or self.hard[following] or self.words[following] in self.classes.stops
+
+    def is_kind(self, position: int) -> bool:
+        """Whether this word says what sort of instrument it is: "license", "exclusive", "customization"."""
+        word = self.words[position]
+        return word in self.classes.kinds or (len(word) > 6 and word.endswith(_ACTION))
 
     def _is_hard(self, position: int, gap: str) -> bool:
         if _HARD.search(gap):
@@ -125,15 +147,15 @@ class Sentence:
         words = [
             token.raw
             for position, token in enumerate(self.tokens)
-            if position
-            and position not in self.match_at
-            and token.raw[0].isalpha()
-            and not self._is_function(token.text)
+            if position and position not in self.match_at and token.raw[0].isalpha() and not self._is_small(token)
         ]
         return any(word.islower() for word in words) and any(not word.islower() for word in words)
 
-    def _is_function(self, word: str) -> bool:
-        return word in self.classes.stops or word in self.classes.connective
+    def _is_small(self, token: Token) -> bool:
+        """A word that a title, too, writes in small letters; all in capitals it is a name ("US", "IT")."""
+        classes = self.classes
+        small = token.text in classes.prepositions | classes.conjunctions | classes.determiners | classes.connective
+        return small and not (token.raw.isupper() and len(token.raw) > 1)
 
 
 def _written_as_name(raw: str) -> bool:

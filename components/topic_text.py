@@ -3,12 +3,16 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
+from haystack_integrations.components.pincite.hebrew_names import hebrew_classes
 from haystack_integrations.components.pincite.query_sentence import Sentence
 
 _SPACES = re.compile(r"\s+")
 _EMPTY = re.compile(r"\(\s*\)|\[\s*\]|\"\s*\"|“\s*”|'\s+'|‘\s*’|«\s*»")
 _EDGES = " \t\r\n,;:.?!-–—/|\"'“”‘’«»()[]"
+_OPENERS = "([\"“‘'«„"
+_CLOSERS = ")]\"”’'»“®™"
 _BEFORE_MARK = re.compile(r"\s+([,.;:?!])")
 _ABOUT = ("about", "on", "regarding", "concerning", "for", "of", "as", "to", "with", "respect", "in", "relation")
 _LONGEST_TIE = 5
@@ -28,7 +32,7 @@ def topic_text(sentence: Sentence, names: Sequence[tuple[int, int]]) -> str:
     for start, end in names:
         _untie(sentence, gone, start)
         _remove_saying(sentence, gone, start, end)
-    for (_, end), (start, _) in zip(names, names[1:], strict=False):
+    for (_, end), (start, _) in pairwise(names):
         if all(
             gone[position] or sentence.words[position] in ("and", "or", "with", "to") for position in range(end, start)
         ):
@@ -40,6 +44,7 @@ def topic_text(sentence: Sentence, names: Sequence[tuple[int, int]]) -> str:
 
 def _untie(sentence: Sentence, gone: list[bool], start: int) -> None:
     """Remove the article and the preposition before a name: "*according to the* Acme lease"."""
+    ties = sentence.classes.before | hebrew_classes(sentence.vocabulary).before
     position = start
     if position and sentence.words[position - 1] in sentence.classes.determiners and not sentence.hard[position]:
         position -= 1
@@ -48,7 +53,7 @@ def _untie(sentence: Sentence, gone: list[bool], start: int) -> None:
         first = position - length
         if first < 0 or any(sentence.hard[first + 1 : position + 1]):
             continue
-        if tuple(sentence.words[first:position]) in sentence.classes.before:
+        if tuple(sentence.words[first:position]) in ties:
             gone[first:position] = [True] * length
             return
 
@@ -56,6 +61,12 @@ def _untie(sentence: Sentence, gone: list[bool], start: int) -> None:
 def _remove_saying(sentence: Sentence, gone: list[bool], start: int, end: int) -> None:
     """Remove "what does .. say about" around a name."""
     before = next((position for position in range(start - 1, -1, -1) if not gone[position]), -1)
+    hebrew = hebrew_classes(sentence.vocabulary)
+    if sentence.word(before) in hebrew.saying and sentence.word(end) in hebrew.about:
+        question = before - (sentence.word(before - 1) in hebrew.questions)
+        gone[question : before + 1] = [True] * (before + 1 - question)
+        gone[end] = True
+        return
     if (
         sentence.word(end) not in sentence.classes.saying
         or before < 0
@@ -76,6 +87,9 @@ def _remove_saying(sentence: Sentence, gone: list[bool], start: int, end: int) -
 
 def _is_content(sentence: Sentence, position: int) -> bool:
     classes, word = sentence.classes, sentence.words[position]
+    hebrew = hebrew_classes(sentence.vocabulary)
+    if word in hebrew.questions | hebrew.saying | hebrew.about | hebrew.deictic | hebrew.ties:
+        return False
     return word in classes.verbs or not (word in classes.stops or word in classes.saying or word in classes.requests)
 
 
@@ -85,8 +99,9 @@ def _join(sentence: Sentence, gone: Sequence[bool]) -> str:
     for position, token in enumerate(sentence.tokens):
         if gone[position]:
             # Marks inside a name go with it; the mark before it may also end what is asked.
-            pieces.append(token.gap if position and not gone[position - 1] else " ")
+            pieces.append(token.gap.rstrip(_OPENERS) if position and not gone[position - 1] else " ")
         else:
-            pieces.append(token.gap + sentence.query[token.start : token.end])
+            gap = token.gap.lstrip(_CLOSERS) if position and gone[position - 1] else token.gap
+            pieces.append(gap + sentence.query[token.start : token.end])
     text = _EMPTY.sub(" ", _SPACES.sub(" ", "".join(pieces)))
     return _SPACES.sub(" ", _BEFORE_MARK.sub(r"\1", text)).strip(_EDGES)

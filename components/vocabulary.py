@@ -55,6 +55,8 @@ class Vocabulary:
         self._spelling = {normal_form(wrong): normal_form(right) for wrong, right in file.spelling.items()}
         self._hebrew_prefixes = tuple(sorted(self.words("prefixes", "he"), key=len, reverse=True))
         self._solid = _solid_words([*file.types, *(alias for names in file.types.values() for alias in names)])
+        single = [name for names in file.types.values() for name in names if "-" in name and " " not in name]
+        self._hyphened = {self._key(name): tuple(token.text for token in self.tokens(name)) for name in single}
         self._entries: dict[str, _Entry] = {}
         self._names: dict[str, set[str]] = {}
         self.modifying = file.modifying
@@ -117,7 +119,7 @@ class Vocabulary:
 
     # -- types ---------------------------------------------------------------------------------------------------------
 
-    def aliases(self, type: str) -> list[str]:  # noqa: A002  (the contract's word)
+    def aliases(self, type: str) -> list[str]:
         """The ways to say a type, its own name first; a generic head is said by its name alone."""
         return list(dict.fromkeys([type, *self._types.get(type, [])]))
 
@@ -125,7 +127,7 @@ class Vocabulary:
         """
         The types that a text names, longest first where two overlap, then in order of the text (N1).
 
-        Plural forms, Hebrew prefixes and typing errors count; a generic head stands where no type of the vocabulary does.
+        Plural forms, Hebrew prefixes and typing errors count; where no type is known, a generic head stands.
         """
         taken = [False] * len(tokens)
         chosen: list[TypeMatch] = []
@@ -137,7 +139,7 @@ class Vocabulary:
                 chosen.append(match)
         return sorted(chosen)
 
-    def holds_type(self, title: str, type: str) -> bool:  # noqa: A002  (the contract's word)
+    def holds_type(self, title: str, type: str) -> bool:
         """
         Whether a title holds a type or one of its aliases; for a generic head, whether it holds that head (N6).
 
@@ -172,8 +174,15 @@ class Vocabulary:
                     break
                 for key, text in partial.items():
                     entry = self._entries.get(key)
-                    if entry:
+                    if entry and not self._is_apart(tokens[start : end + 1], key):
                         yield TypeMatch(start, end + 1, entry.type, entry.generic, entry.weak, text)
+
+    def _is_apart(self, tokens: Sequence[Token], key: str) -> bool:
+        """Whether words stand apart that are a type only when written together: "by law" is no by-law."""
+        hyphened = self._hyphened.get(key)
+        if hyphened is None or len(tokens) < 2 or not any(sign.isspace() for sign in tokens[1].gap):
+            return False
+        return tuple(token.text for token in tokens) != hyphened
 
     def _readings(self, token: Token, *, correct: bool) -> dict[str, str]:
         """What a word may stand for in a type: its lemma, with the word to show for it."""
