@@ -179,7 +179,8 @@ MISUSES = [
         "receiver: writer.documents",
         "receiver: writer.policy",
         "connection splitter.documents -> writer.policy: "
-        "splitter.documents is list[haystack.dataclasses.document.Document], but writer.policy is haystack.document_stores.types.policy.DuplicatePolicy | None",
+        "splitter.documents is list[haystack.dataclasses.document.Document], "
+        "but writer.policy is haystack.document_stores.types.policy.DuplicatePolicy | None",
         id="types that do not match",
     ),
     pytest.param(
