@@ -97,7 +97,8 @@ def layer_of(module: str) -> str | None:
 
 def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
     """Line and full name of everything that a file imports, also inside functions and for type checkers only."""
-    package = next(name for name, folder in SETUPTOOLS["package-dir"].items() if path.parent == ROOT / folder)
+    top, *below = path.parent.relative_to(ROOT).parts
+    package = ".".join([next(name for name, layer in LAYERS.items() if layer == top), *below])
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
