@@ -155,6 +155,9 @@ class TitleRetriever:
     def _answer(
         self, found: list[Rows], matches: list[NamedSource], search_query: str, degraded: list[Degradation]
     ) -> dict[str, Any]:
-        in_turns = {row["id"]: row for turn in zip_longest(*found) for row in turn if row is not None}
+        # Where the name is carried, sources of the same type that do not carry it have no business in this leg.
+        carrying = {match["source_id"] for match in matches}
+        kept = [[row for row in rows if not matches or row["source_id"] in carrying] for rows in found]
+        in_turns = {row["id"]: row for turn in zip_longest(*kept) for row in turn if row is not None}
         documents = [span_document(row, self.document_store.corpus) for row in in_turns.values()]
         return {"documents": documents, "matches": matches, "search_query": search_query, "degraded": degraded}

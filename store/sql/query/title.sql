@@ -25,11 +25,11 @@ variants AS MATERIALIZED (
             FROM identity_lexemes AS i
             WHERE i.lexeme %% w.lexeme AND similarity(i.lexeme, w.lexeme) >= %(likeness)s
             UNION ALL
-            -- Trigrams miss a slip in a short word ("pifzer"). Two words are one slip apart (a letter more, less or
+            -- Trigrams miss a slip in a short word ("pifzer"): two words are one slip apart (a letter more, less or
             -- other, or two swapped) when leaving out one letter of each, near the same place, makes them equal.
             SELECT i.lexeme, %(slip)s::float8, i.df
             FROM identity_lexemes AS i
-            WHERE i.lexeme >= left(w.lexeme, 1) AND i.lexeme < left(w.lexeme, 1) || chr(1114111)
+            WHERE length(w.lexeme) < 9 AND i.lexeme >= left(w.lexeme, 1) AND i.lexeme < left(w.lexeme, 1) || chr(1114111)
               AND length(i.lexeme) BETWEEN length(w.lexeme) - 1 AND length(w.lexeme) + 1
               AND EXISTS (
                   SELECT FROM generate_series(1, length(w.lexeme) + 1) AS p(place)
