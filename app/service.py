@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 os.environ.setdefault(
     "HAYSTACK_TELEMETRY_ENABLED", "False"
@@ -44,14 +44,22 @@ class InitReport:
     corpora: list[str]
 
 
+class Observation(NamedTuple):
+    """A search and what every stage of it gave: per component of the pipeline, its outputs."""
+
+    response: SearchResponse
+    outputs: dict[str, dict[str, Any]]
+
+
 class SearchOptions(TypedDict, total=False):
     """
     What a search may be told besides its question.
 
     ``principal``: who asks, by a name of the configuration; without one nothing is seen (C3). ``top_k``: results
     wanted, 1 to 100, default 10. ``names=False`` switches the named-instrument policy off, ``rerank=False`` skips the
-    reranker. ``matter``: the asker's own, first. ``scope``: metadata that the corpus is divided by. ``filters``: Haystack
-    filter on ``meta`` fields. ``max_per_source``: results of one source at most, where the query does not name it.
+    reranker. ``matter``: the asker's own, first. ``scope``: metadata that the corpus is divided by. ``filters``: a
+    Haystack filter on ``meta`` fields. ``max_per_source``: results of one source at most, where the query does not
+    name it.
     """
 
     principal: str | None
@@ -139,11 +147,23 @@ class Service:
         :param options: see :class:`SearchOptions`.
         :raises PinciteError: bad input, configuration or database, in one line.
         """
+        return self._run(corpus, query, options, OBSERVED).response
+
+    def observe(self, corpus: str, query: str, **options: Unpack[SearchOptions]) -> Observation:
+        """
+        As :meth:`search`, with what every stage gave: of this, explanations and measurements are made (E1, E3).
+
+        :param options: see :class:`SearchOptions`.
+        :raises PinciteError: bad input, configuration or database, in one line.
+        """
+        return self._run(corpus, query, options, set(self._pipeline(corpus).graph.nodes))
+
+    def _run(self, corpus: str, query: str, options: SearchOptions, observed: set[str]) -> Observation:
         pipeline, request = self._pipeline(corpus), _request(query, options)
         started = time.perf_counter()
         with stage_timings() as timings, _errors_unwrapped():
-            outputs = pipeline.run({"request": request}, include_outputs_from=OBSERVED)
-        return _answer(corpus, query, outputs, timings, started)
+            outputs = pipeline.run({"request": request}, include_outputs_from=observed)
+        return Observation(_answer(corpus, query, outputs, timings, started), outputs)
 
     async def search_async(self, corpus: str, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
         """As :meth:`search`, on the event loop, the legs side by side; the same answer."""
