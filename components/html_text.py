@@ -3,10 +3,12 @@
 Reads the text of HTML pages.
 
 Readers that guess the main text drop short paragraphs and tables as boilerplate; in a contract those are clauses. This
-one leaves out only what the page itself marks as no content: navigation, header and footer of the page, scripts, forms.
+one leaves out only what the page itself marks as no content (navigation, footer, scripts, forms) and long lists of bare
+links.
 """
 
 import re
+from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError, storable
@@ -22,6 +24,8 @@ _BLOCKS = frozenset(
 _PARAGRAPHS = frozenset("p table ul ol dl blockquote pre h1 h2 h3 h4 h5 h6 section article figure".split())
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([a-zA-Z0-9_\-]+)", re.IGNORECASE)
+_MENU_ITEMS = 8  # a list of at least so many short items that are nothing but links is a menu
+_MENU_ITEM_CHARACTERS = 40
 _DECLARATION_WINDOW = 2048  # bytes of the file in which a charset may be declared
 
 
@@ -45,6 +49,19 @@ def read_html(data: bytes, encoding: str | None = None) -> Extracted:
     return Extracted(storable(text), "html", meta={"title": storable(title)} if title else {})
 
 
+@dataclass(slots=True)
+class _OpenList:
+    parts: int
+    main: int
+    items: int = 0
+    characters: int = 0
+    linked: int = 0
+
+    def is_menu(self) -> bool:
+        short = self.characters <= self.items * _MENU_ITEM_CHARACTERS
+        return self.items >= _MENU_ITEMS and short and self.linked >= 0.9 * self.characters
+
+
 class _TextParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -55,11 +72,14 @@ class _TextParser(HTMLParser):
         self._in_title = False
         self._main_depth = 0
         self._preformatted = 0
+        self._links = 0
+        self._lists: list[_OpenList] = []
 
     def text(self) -> str:
         """Everything seen, with runs of blanks folded and at most one empty line between paragraphs."""
         joined = "".join(self._main if "".join(self._main).strip() else self._parts)
         joined = re.sub(r"[^\S\n]*\n[^\S\n]*", "\n", joined)
+        joined = re.sub(r"(?<! ) +\| +", " | ", joined)
         return re.sub(r"\n{3,}", "\n\n", joined).strip("\n")
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -75,11 +95,14 @@ class _TextParser(HTMLParser):
         if tag == "main":
             self._main_depth += 1
         self._preformatted += tag == "pre"
+        self._links += tag == "a"
+        if tag in {"ul", "ol"}:
+            self._lists.append(_OpenList(len(self._parts), len(self._main)))
         self._break(tag)
         if re.fullmatch("h[1-6]", tag):
             self._add("#" * int(tag[1]) + " ")
         elif tag == "li":
-            self._add("- ")
+            self._begin_item()
         elif tag in {"td", "th"} and self._row_began():
             self._add(" | ")
 
@@ -94,12 +117,25 @@ class _TextParser(HTMLParser):
         if tag == "main":
             self._main_depth = max(0, self._main_depth - 1)
         self._preformatted = max(0, self._preformatted - (tag == "pre"))
+        self._links = max(0, self._links - (tag == "a"))
+        if tag in {"ul", "ol"} and self._lists:
+            closed = self._lists.pop()
+            if closed.is_menu():
+                del self._parts[closed.parts :], self._main[closed.main :]
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
             self.title += data
         elif not self._skipping:
+            for each in self._lists:
+                each.characters += len(data.strip())
+                each.linked += len(data.strip()) if self._links else 0
             self._add(data if self._preformatted else re.sub(r"\s+", " ", data))
+
+    def _begin_item(self) -> None:
+        self._add("- ")
+        for each in self._lists[-1:]:
+            each.items += 1
 
     def _break(self, tag: str) -> None:
         if tag in _BLOCKS:

@@ -5,7 +5,7 @@ from itertools import accumulate
 from threading import Lock
 from typing import Any
 
-import pypdfium2 as pdfium
+import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError, storable
 
 PAGE_BREAK = "\f"
@@ -19,16 +19,16 @@ def read_pdf(data: bytes) -> Extracted:
     :raises UnreadableError: Locked, corrupt, or without any text.
     """
     with _ONE_AT_A_TIME:
-        pages = _pages(data)
-    blank = [number for number, page in enumerate(pages, 1) if not page.strip()]
-    if len(blank) == len(pages):
+        pages, scanned = _pages(data)
+    if not any(page.strip() for page in pages):
         raise UnreadableError(f"no text layer on any of its {len(pages)} page(s): it is a scan; run OCR on it first")
     starts = [0, *accumulate(len(page) + len(PAGE_BREAK) for page in pages[:-1])]
-    notes = [f"no text layer on page(s) {_ranges(blank)} of {len(pages)}"] if blank else []
-    return Extracted(PAGE_BREAK.join(pages), "pdf", page_starts=starts, notes=notes)
+    notes = [f"page {_ranges(scanned)} of {len(pages)}: a picture without text layer; run OCR to find it"]
+    return Extracted(PAGE_BREAK.join(pages), "pdf", page_starts=starts, notes=notes if scanned else [])
 
 
-def _pages(data: bytes) -> list[str]:
+def _pages(data: bytes) -> tuple[list[str], list[int]]:
+    """Text of each page, and numbers of the pages that are pictures; empty pages are neither."""
     try:
         document = pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
@@ -36,7 +36,8 @@ def _pages(data: bytes) -> list[str]:
             raise UnreadableError("locked: it needs a password; save an unlocked copy") from error
         raise UnreadableError("corrupt, or not a PDF") from error
     try:
-        return [_page(document, index) for index in range(len(document))]
+        pages = [_page(document, index) for index in range(len(document))]
+        return pages, [index + 1 for index, page in enumerate(pages) if not page.strip() and _pictured(document, index)]
     except pdfium.PdfiumError as error:
         raise UnreadableError(f"corrupt: {error}") from error
     finally:
@@ -55,6 +56,14 @@ def _page(document: Any, index: int) -> str:
         page.close()
     # PDFium marks a hyphen at the end of a line with U+FFFE, and ends lines with CR LF; a form feed would be a page.
     return storable(text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace(PAGE_BREAK, "\n"))
+
+
+def _pictured(document: Any, index: int) -> bool:
+    page = document[index]
+    try:
+        return any(True for _ in page.get_objects(filter=[pdfium.raw.FPDF_PAGEOBJ_IMAGE]))
+    finally:
+        page.close()
 
 
 def _ranges(numbers: list[int]) -> str:
