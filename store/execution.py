@@ -77,6 +77,8 @@ def translate(error: psycopg.Error, corpus: str) -> PinciteError | None:
             return IsolationError(f"corpus {corpus!r} ({schema_name(corpus)}): the database refused the query: {text}")
         case errors.DataError() if "NUL" in text or "0x00" in text or "surrogates" in text:
             return BadInputError(f"corpus {corpus!r}: the query holds a character that no text can hold: {text}")
+        case errors.DataException() if "dimensions" in text:
+            return BadInputError(f"corpus {corpus!r}: an embedding of the wrong dimension: {text}")
         case _:
             return None
 

@@ -134,7 +134,7 @@ _TITLE_CONSTANTS: dict[str, Any] = {
     "body_most": 0.7,
     "body_rows": 300,
     "rows": 2000,
-    "likeness": 0.4,
+    "likeness": 0.5,
     "slip": 0.8,
     "phrase_bonus": 3.0,
     "alias_bonus": 2.0,

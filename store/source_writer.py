@@ -132,11 +132,16 @@ class SourceWriter:
         """
         for record in records:
             _check(record)
+        ids = [record.source_id for record in records]
+        if len(set(ids)) < len(ids):
+            twice = next(source_id for source_id in ids if ids.count(source_id) > 1)
+            msg = f"source {twice!r} is given twice: each source has one id"
+            raise BadInputError(msg)
         if not records:
             return 0
         with self._transaction() as connection:
             self._serialise(connection)
-            connection.execute("DELETE FROM sources WHERE source_id = ANY(%s)", [[r.source_id for r in records]])
+            connection.execute("DELETE FROM sources WHERE source_id = ANY(%s)", [ids])
             with connection.cursor() as cursor:
                 with cursor.copy(_copy("sources", _SOURCE_COLUMNS)) as copy:
                     copy.set_types(list(_SOURCE_COLUMNS.values()))

@@ -51,11 +51,12 @@ weighted AS MATERIALIZED (
     FROM variants AS v CROSS JOIN total
     WINDOW rarest AS (PARTITION BY naming ORDER BY df, variant)
 ),
--- A word of the name that nothing resembles keeps the weight of a word unheard of: it leaves the name less covered.
+-- A word of the name that nothing resembles keeps the weight of a word unheard of, and one that is only resembled its
+-- full weight: they leave the name less covered.
 mass AS MATERIALIZED (
     SELECT coalesce(sum(weight) FILTER (WHERE naming), 0) AS naming
     FROM (
-        SELECT w.naming, coalesce(max(v.weight), ln(1 + (max(n) + 0.5) / 0.5)) AS weight
+        SELECT w.naming, coalesce(max(v.weight / v.likeness), ln(1 + (max(n) + 0.5) / 0.5)) AS weight
         FROM words AS w CROSS JOIN total LEFT JOIN weighted AS v USING (place)
         GROUP BY w.place, w.naming
     ) AS each_word
