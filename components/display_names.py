@@ -8,13 +8,15 @@ from haystack_integrations.components.pincite.name_words import COMMON_WORDS, SM
 from haystack_integrations.components.pincite.opening_text import Token, is_upper
 
 _WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
+_CLUSTERS = frozenset("tr dr pr fl sk th sh pl cr gr fr bl cl gl sl st sp tw wh ch".split())
 _MAX_ACRONYM = 6
 _VOWELS = frozenset("aeiouy")
 _KEPT = frozenset(
     "usa us uk eu llc llp lp lllp nda it ip plc ii iii iv vi vii viii ix xi xii asp isp api usd ibm ceo cfo hvac".split()
 )
 _FORMS = {"inc": "Inc", "corp": "Corp", "ltd": "Ltd", "co": "Co", "gmbh": "GmbH", "plc": "plc", "pty": "Pty", "pte": "Pte",
-          "pvt": "Pvt", "limited": "Limited", "ltda": "Ltda", "kg": "KG", "sarl": "Sàrl", "aps": "ApS"}  # fmt: skip
+          "pvt": "Pvt", "limited": "Limited", "ltda": "Ltda", "kg": "KG", "sarl": "Sàrl", "aps": "ApS", "ag": "AG", "sa": "SA", "nv": "NV", "bv": "BV",
+          "ab": "AB", "se": "SE", "spa": "SpA"}  # fmt: skip
 
 
 class CaseBook:
@@ -43,30 +45,26 @@ class CaseBook:
             before = text
 
     def word(self, word: str, *, first: bool, name: bool) -> str:
-        """One word in usual form; words that are not in capitals alone are left as they are, but for small ones."""
+        """One word in usual form; a word that is not in capitals alone is left as it is."""
         lower = word.casefold()
-        bare = lower.strip(".'")
-        if not is_upper(word):
+        bare = lower.strip(".'").replace(".", "")
+        if not is_upper(word) or len(word) == 1:
             return word
-        if bare.replace(".", "") in _FORMS and name:
-            return word.replace(word.rstrip("."), _FORMS[bare.replace(".", "")]) if "." not in word[:-1] else word
-        if bare in _KEPT or ("." in word.rstrip(".") and len(word) <= 8) or any(c.isdigit() for c in word):
-            return word
-        if lower in SMALL_WORDS and not first and len(word) > 1:
+        if name and bare in _FORMS:
+            return word if "." in word[:-1] else _FORMS[bare] + word[len(word.rstrip(".")) :]
+        if lower in SMALL_WORDS and not first:
             return lower
-        if len(word) == 1:
+        if self._is_spelled(word, lower):
             return word
-        if lower in self._mixed:
-            return self._mixed[lower]
-        if lower in self._lower:
-            return _capital(word)
-        if (
-            lower in self._acronyms
-            or not _VOWELS.intersection(lower)
-            or (name and len(word) <= 3 and not _syllable(lower))
-        ):
-            return word
-        return _capital(word)
+        return self._mixed.get(lower) or _capital(word)
+
+    def _is_spelled(self, word: str, lower: str) -> bool:
+        """Whether a word in capitals is an acronym or a number, which keeps them."""
+        if lower.strip(".'") in _KEPT or any(c.isdigit() for c in word) or ("." in word.rstrip(".") and len(word) <= 8):
+            return True
+        if lower in self._mixed or lower in self._lower:
+            return False
+        return lower in self._acronyms or not _VOWELS.intersection(lower) or _unspeakable(lower)
 
     def phrase(self, text: str, *, name: bool = False) -> str:
         """A heading or a name in usual form; one that is not in capitals is only tidied."""
@@ -94,9 +92,14 @@ def _capital(word: str) -> str:
     )
 
 
-def _syllable(word: str) -> bool:
-    """Whether a word of three letters can be spoken: consonant, vowel, consonant ("Tom", "Sun")."""
-    return len(word) == 3 and word[0] not in _VOWELS and word[1] in _VOWELS and word[2] not in _VOWELS
+def _unspeakable(word: str) -> bool:
+    """Whether a word of three letters must be spelled: "HFA", "ABP", but not "Tom", "Elm", "Oil", "The"."""
+    if len(word) != 3:
+        return False
+    shape = "".join("v" if c in _VOWELS else "c" for c in word)
+    if shape == "ccv":
+        return word[:2] not in _CLUSTERS
+    return shape == "vcc" and word[1] not in "lrnstc"
 
 
 def distinguishing(name: str) -> set[str]:

@@ -101,7 +101,7 @@ def _authored(filer: str, kind: str) -> FileName:
 def _readable(stem: str) -> list[str]:
     stem = _LONG_NUMBER.sub(" ", _DATE.sub(" ", _COPY_NUMBER.sub(" ", stem)))
     parts = [word.strip('[]{}"') for part in _SEPARATORS.split(stem) if part for word in _CAMEL.split(part)]
-    parts = [_NUMBERED.sub(r"\1", part) for part in parts if part.strip("()'.,;")]
+    parts = [_NUMBERED.sub(r"\1", part).lstrip("(") for part in parts if part.strip("()'.,;")]
     return _join_non([part for i, part in enumerate(parts) if _is_word(parts, i)])
 
 

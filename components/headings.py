@@ -24,7 +24,7 @@ _UNSUPPORTED_REACH = 800
 # Where the body of an instrument begins; no title runs across one of these.
 _STOPS = frozenset(
     "this between among amongst dated whereas witnesseth date made entered effective parties preamble recitals background "
-    "contents article section dear page attn attention re ref subject source now whose i we you".split()
+    "contents article section dear בין לבין להלן page attn attention re ref subject source now whose i we you".split()
 )
 _THIS = frozenset({"this", "the", "present"})
 _LINKS = frozenset("of for to and & regarding concerning relating with in on under by or the".split())
@@ -40,6 +40,7 @@ _PREFIX = re.compile(
           (?:["'(]?(?:[a-z]|[a-z]?[\d.]+)\)?(?:[-.(][\w.]{1,6}\)?){0,4}["')]?|\([a-z]\)(?:\(\w{1,4}\)){0,2}|[ivx]{1,5})(?=[\s:.\-–]|$)\s*[-–:.]?
     | (?:exhibit|annex|attachment|appendix)\b\s*$
     | (?:conformed|execution|executed|redacted|final|draft|signature|electronic|revised|working|public)\s+(?:copy|version|draft|form)\b
+    | (?:strictly\s+)?(?:(?:private|personal)\s+(?:and|&)\s+confidential\b)
     | (?:strictly\s+)?(?:private\s+(?:and|&)\s+)?confidential(?=\s|$)(?!\s*(?:and|&|disclosure|information|-|agreement|non))
     | confidential\s+treatment\s+(?:has\s+been\s+)?requested(?:\s+by\s+[^\n]{0,60})?
     | table\s+of\s+contents | (?:sample|template|specimen)\s*[:\-]
@@ -159,7 +160,7 @@ def first_line(text: str) -> Heading | None:
     for start, line in _lines(text, limit=6):
         body = _strip_prefix(line)
         words = body.split()
-        if not words or _NOTICE.search(body) or _DATE_LINE.match(body):
+        if not words or _NOTICE.search(body) or _DATE_LINE.match(body) or (body[0] == "(" and body[-1] == ")"):
             continue
         looks = len(body) <= 110 and len(words) <= 16 and body[-1] not in ".,;:" and any(c.isalpha() for c in body)
         alone = start + len(line) < len(text)
@@ -255,9 +256,15 @@ def _candidates(text: str, tokens: list[Token]) -> Iterator[Heading]:
         if end and _plausible(run[:end], tokens, i, alone=opened):
             yield Heading(_join(_cut_front(run[:end])), run[0].start, run[end - 1].end)
             found += 1
-        # Signs and line breaks inside the run make it shorter than the stretch it covers; stepping on is still forward.
-        i += max(1, end or len(run))
-        fresh = tokens[i - 1].text in _RESTARTS if i <= len(tokens) else False
+        i = _after(run[:end] if end else run[:1], tokens, i)
+        fresh = tokens[i - 1].text in _RESTARTS
+
+
+def _after(run: list[Token], tokens: list[Token], i: int) -> int:
+    """The position after a run that began at token ``i``; line breaks inside it are not in the run."""
+    while i < len(tokens) and run and tokens[i].start <= run[-1].start:
+        i += 1
+    return i if run else i + 1
 
 
 def _skip_prefix(text: str, tokens: list[Token], i: int) -> int:
@@ -374,6 +381,8 @@ def _cut_tail(run: list[Token]) -> int:
     end = 0
     i = 0
     while i < len(run):
+        if run[i].lower in HEBREW_HEADS:
+            return len(run)
         if _is_head(run[i]):
             end = i + 1
             if i + 1 < len(run):
@@ -441,11 +450,8 @@ def _plausible(run: list[Token], tokens: list[Token], i: int, *, alone: bool) ->
     if len(text) > 220 or _NOTICE.search(text):
         return False
     strong = any(_is_head(t) and t.lower not in WEAK_HEADS for t in run)
-    ends = (
-        i + len(run) >= len(tokens)
-        or tokens[i + len(run)].text in (BREAK, "(", '"')
-        or tokens[i + len(run)].lower in _STOPS
-    )
+    after = _after(run, tokens, i)
+    ends = after >= len(tokens) or tokens[after].text in (BREAK, "(", '"') or tokens[after].lower in _STOPS
     if not (_all_upper(run) or ends):
         return False
     return (strong and (len(words) > 1 or alone)) or (alone and ends and len(words) > 1)

@@ -8,7 +8,7 @@ Lists of language, never of one corpus (N11). All are case-folded and without do
 # Last words of company names that say nothing but the legal form.
 SUFFIXES = frozenset(
     "inc incorporated corp corporation llc llp lp lllp ltd limited plc co company gmbh ag sa nv bv ab asa oy kg kgaa srl sarl "
-    "spa sas pte pty pvt ltda bhd sdn na fsb pc pllc aps as kk se scs sca sl de cv mbh eg ev wa fze fzco jsc ojsc sà rl sàrl zoo pjsc zao ooo "
+    "spa sas pte pty pvt ltda bhd sdn na fsb pc pllc aps as kk se scs sca sl cv mbh eg ev fze fzco jsc ojsc sà rl sàrl zoo pjsc zao ooo "
     "בעמ".split()
 )
 # A word that makes a run of capitals the name of an organisation, though it is no legal form.
@@ -61,7 +61,7 @@ INSTRUMENT_HEADS = STRONG_HEADS | WEAK_HEADS | HEBREW_HEADS
 ONE_SIDED = frozenset(
     "guaranty guarantee guaranties guarantees note notes bylaws by-laws attorney will testament constitution charter articles "
     "declaration certificate policy statement opinion affidavit undertaking resolution resolutions mortgage deed bond "
-    "indemnity plan report waiver release consent handbook manual acknowledgment acknowledgement covenant form".split()
+    "indemnity plan report waiver release consent handbook manual acknowledgment acknowledgement covenant form ערבות שטר כתב ייפוי צוואה תקנון התחייבות הצהרה תצהיר".split()
 )
 SMALL_WORDS = frozenset(
     "a an and as at but by for from in into of on or nor per the to via with without v vs de la du des y und".split()

@@ -31,8 +31,12 @@ _OPEN_PLACE = re.compile(
     r"_[_ ]*_+|\.{4,}|…+|\[[\s*●•·.xX_\-]{0,40}\]|\[[^\[\]\n]{0,60}\]|<[^<>\n]{1,60}>|\*{3,}|\b[xX]{3,}\b"
 )
 _RULE = re.compile(r"[-=~–—]{3,}(?:[ -]*[-=~–—]{3,})*")
+# A plain quote inside a Hebrew word marks an abbreviation, not a quotation.
+_GERSHAYIM = re.compile(r'(?<=[א-ת])"(?=[א-ת])')
+# "B E T W E E N", "W I T N E S S E T H"
+_SPACED_OUT = re.compile(r"(?<!\S)(?:[A-Z] ){4,20}[A-Z](?![^\s:,.])")
 _COMPANY_INSIDE = re.compile(r"\b(?:Ltd|Limited|Inc|LLC|LLP|Corp|GmbH|plc)\b", re.IGNORECASE)
-_TOKEN = re.compile(r"\n|____|[^\W_](?:[\w'&/+\-]|\.(?=\w)|!(?=\s))*|\S")
+_TOKEN = re.compile(r"\n|____|[^\W_](?:[\w'&/+\-״׳]|\.(?=\w)|!(?=\s))*|\S")
 
 
 class Token(NamedTuple):
@@ -60,9 +64,10 @@ def squeeze(text: str, limit: int = OPENING_CHARS) -> str:
 
 def _squeeze(raw: str) -> str:
     raw = _SPACE.sub(_reduce, _PAGE_MARK.sub(BREAK, raw.translate(_QUOTES)))
-    raw = _RULE.sub(BREAK, raw)
+    raw = _GERSHAYIM.sub("״", _RULE.sub(BREAK, raw))
     raw = _OPEN_PLACE.sub(_fill, raw)
     raw = _MARKDOWN_MARK.sub("", raw) if "**" in raw else raw
+    raw = _SPACED_OUT.sub(lambda m: m.group().replace(" ", ""), raw)
     return _SPACE.sub(_reduce, raw).strip()
 
 
@@ -86,7 +91,8 @@ def closing(text: str) -> str:
 
 def tokenize(text: str) -> list[Token]:
     """Split squeezed text into tokens; abbreviation dots inside a word ("L.P", "Women.com") stay in the word."""
-    return [Token(word := m.group(), word.casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+    make = Token._make
+    return [make((word := m.group(), word.casefold(), *m.span())) for m in _TOKEN.finditer(text)]
 
 
 @lru_cache(maxsize=16_384)

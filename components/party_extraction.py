@@ -20,8 +20,11 @@ from haystack_integrations.components.pincite.party_names import introduced, is_
 _MAX_PARTIES = 12
 _MAX_ANCHORS = 8
 _WINDOW_TOKENS = 600
+# A list begins right after its anchor; a name further on belongs to another sentence.
+_FIRST_NAME_TOKENS = 16
 # A list of names without any proof counts only this near the front, in a sentence that speaks of an instrument.
 _UNPROVEN_REACH_CHARS = 2_500
+_LONE_REACH_CHARS = 1_200
 
 _BETWEEN = frozenset({"between", "among", "amongst", "betweeen", "בין"})
 _GIVING = frozenset("made given into granted executed delivered issued".split())
@@ -33,7 +36,7 @@ _SEPARATORS = frozenset(
 )
 _OPENERS = frozenset({BREAK, "-", "–", "—", ":", ";", ",", '"', "'", "*", "•", "·", "[", "&", "/", "the", "and", "by",
                       "both", "either", "following", "between", "among", "לבין", "ובין", "בין"})  # fmt: skip
-_FILLERS = frozenset("and by the following is are of both".split())
+_FILLERS = frozenset("and by the following is are of both לבין ובין בין".split())
 _ADDRESS_WORDS = frozenset(
     "street avenue road suite floor box offices office located address place residing lane drive building".split()
 )
@@ -77,7 +80,8 @@ def find_parties(text: str, tokens: Sequence[Token], whole: str = "") -> tuple[P
 def _score(parties: Sequence[Party], tokens: Sequence[Token], anchor: int) -> float:
     """How much a list looks like one of parties: two proven names weigh most, a row of unproven ones counts against it."""
     if not any(p.strong for p in parties) and (len(parties) < 2 or not _speaks_of_instrument(tokens, anchor)):
-        return 0.7 if len(parties) == 1 and parties[0].name and _of_agreement(tokens, anchor) else 0.0
+        alone = len(parties) == 1 and parties[0].name and _speaks_of_instrument(tokens, anchor)
+        return 0.5 if alone and (_of_agreement(tokens, anchor) or tokens[anchor].start < _LONE_REACH_CHARS) else 0.0
     score = sum((1.4 if p.strong else 0.7) if p.name else 0.5 if p.aliases else 0.2 for p in parties[:2])
     return score - 0.4 * sum(not p.strong for p in parties[2:6]) - 0.02 * tokens[anchor - 1].start / 1_000
 
@@ -111,6 +115,7 @@ def _anchors(tokens: Sequence[Token]) -> Iterator[int]:
             or (word == "parties" and tokens[i + 1].text in (BREAK, ":", "("))
             or (word == "by" and i and _given_by(tokens, i))
             or word == "undersigned"
+            or (token.text == "I" and tokens[i + 1].text == ",")
             or (word == "parties" and tokens[i + 1].lower == "to")
         ):
             given += 1
@@ -127,11 +132,11 @@ def _given_by(tokens: Sequence[Token], i: int) -> bool:
     return dated and is_capital(tokens[i + 1].text) and any(t.lower in _GIVING for t in tokens[max(0, i - 22) : i])
 
 
-def _read_list(text: str, tokens: Sequence[Token], i: int) -> tuple[Party, ...]:
+def _read_list(text: str, tokens: Sequence[Token], anchor: int) -> tuple[Party, ...]:
     """Read names one after the other, skipping the description that follows each."""
     spans: list[NameSpan] = []
-    limit = min(len(tokens), i + _WINDOW_TOKENS)
-    last = i
+    limit = min(len(tokens), anchor + _WINDOW_TOKENS)
+    i = last = anchor
     depth = 0
     at_separator = True
     while i < limit and len(spans) < _MAX_PARTIES:
@@ -141,6 +146,8 @@ def _read_list(text: str, tokens: Sequence[Token], i: int) -> tuple[Party, ...]:
             if place < limit and _ends_list(tokens, place, 0, len(spans)):
                 i = place
                 break
+            if not spans and place - anchor > _FIRST_NAME_TOKENS:
+                break
             end, strong = _party_at(tokens, place, limit, last, first=not spans)
             if end:
                 name = "" if tokens[place].text == BLANK else text[tokens[place].start : tokens[end - 1].end]
@@ -148,10 +155,10 @@ def _read_list(text: str, tokens: Sequence[Token], i: int) -> tuple[Party, ...]:
                 i = last = end
                 at_separator = False
                 continue
-        if _ends_list(tokens, i, depth, len(spans)):
+        if _ends_list(tokens, i, depth, len(spans)) or (not spans and token.text == "." and _closes(tokens, i)):
             break
         depth = max(0, depth + (token.text == "(") - (token.text == ")"))
-        at_separator = depth == 0 and token.lower in _SEPARATORS
+        at_separator = depth == 0 and (token.lower in _SEPARATORS or _favours(tokens, i))
         i += 1
     return with_aliases(text, tokens, spans, i)
 
@@ -165,21 +172,29 @@ def _party_at(tokens: Sequence[Token], place: int, limit: int, last: int, *, fir
     """
     if place >= limit:
         return 0, False
-    words = _outside_parentheses(tokens[last:place])
     if tokens[place].text == BLANK:
-        return (place + 1, False) if not words or introduced(tokens, place + 1) else (0, False)
+        plain = introduced(tokens, place + 1) or not _outside_parentheses(tokens[last:place])
+        return (place + 1, False) if plain else (0, False)
     end, strong = read_name(tokens, place, limit)
     if not end:
         return 0, False
+    words = _outside_parentheses(tokens[last:place])
     company = is_company(tokens[place:end])
     strong = strong or (place >= 3 and _enumerator(tokens, place - 3)) or _defined_later(tokens, place, end)
     if not strong and (words or any(t.text[0].isdigit() for t in tokens[place:end])):
         return 0, False
     if words and not first and not company and _only_mentioned(tokens, place, end, words):
         return 0, False
-    if words and not first and _inside_description(tokens, place):
+    if words and not first and not _favours(tokens, place - 1) and _inside_description(tokens, place):
         return 0, False
     return end, strong
+
+
+def _favours(tokens: Sequence[Token], i: int) -> bool:
+    """Whether "in favour of", "to the order of" or "for the benefit of" ends here: a second party follows."""
+    if tokens[i].lower == "the" and i:
+        i -= 1
+    return tokens[i].lower == "of" and i > 0 and tokens[i - 1].lower in ("favor", "favour", "order", "benefit")
 
 
 def _only_mentioned(tokens: Sequence[Token], place: int, end: int, words: Sequence[Token]) -> bool:
@@ -248,6 +263,11 @@ def _ends_list(tokens: Sequence[Token], i: int, depth: int, found: int) -> bool:
     return (
         following.lower in _SENTENCE_STARTS and following.text[0].isupper() and tokens[i - 1].lower not in ("no", "st")
     )
+
+
+def _closes(tokens: Sequence[Token], i: int) -> bool:
+    """Whether the full stop at ``i`` ends a sentence: after a word in small letters or a number."""
+    return i > 0 and (tokens[i - 1].text.islower() or tokens[i - 1].text.isdigit()) and len(tokens[i - 1].text) > 2
 
 
 def _skip_openers(tokens: Sequence[Token], i: int) -> int:

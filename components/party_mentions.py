@@ -18,7 +18,9 @@ _MAX_MENTIONS = 5
 _MAX_ALIASES = 5
 _DEFINED_REACH_CHARS = 3_500
 _ALIAS = re.compile(r'"\s*([^"\n]{1,60}?)[,.]?\s*"')
-_UP_TO_DESCRIPTION = r"([^,;()\n\"]{2,60}?)(?=[,;()\n\"]|$|\s(?:located|whose|having|with|an?|as|is|hereinafter)\s)"
+_UP_TO_DESCRIPTION = (
+    r"([^,;()\n\"]{2,60}?)(?=[,;()\n\"]|$|\s(?:located|whose|having|with|an?|as|is|hereinafter|of\s\d+)\s)"
+)
 _TRADE_NAME = re.compile(
     rf"(?:\bd/b/a/?|\bdba|\bd\.b\.a\.|\bdoing business as|\btrading as|\bt/a)\s+{_UP_TO_DESCRIPTION}", re.IGNORECASE
 )

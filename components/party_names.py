@@ -31,7 +31,7 @@ _STOPS = frozenset(
     "represented doing d/b/a dba d.b.a f/k/a a/k/a t/a formerly in by is are was effective dated this these who which that "
     "individually collectively the together each residing registered established being at from to whereas shall will agree "
     "agrees its their his her only wherein under be made has have had or also both hereby if not whom company's solely "
-    "between among amongst party parties regarding concerning relating set upon where pursuant entered either page source".split()
+    "between among amongst party parties regarding concerning relating set upon where pursuant entered either page source להלן המכונה שכתובתו שכתובתה מרחוב באמצעות לבין ובין בין מצד אשר".split()
 )
 _LINKS = frozenset(
     "of for de del la las los van der von den di da do dos the e y du des le el al bin ibn ben bat".split()
@@ -39,23 +39,25 @@ _LINKS = frozenset(
 _DESCRIPTIONS = frozenset(
     "a an having with whose located organized organised incorporated duly existing acting as represented doing d/b/a dba "
     "d.b.a f/k/a a/k/a t/a formerly hereinafter hereafter herein residing registered established individually its "
-    "registration corporation limited trading".split()
+    "registration corporation limited trading להלן המכונה שכתובתו שכתובתה מרחוב באמצעות".split()
 )
 _DEFINERS = frozenset(
-    {'"', "'", "the", "hereinafter", "hereafter", "herein", "each", "collectively", "as", "a", "together"}
+    {'"', "'", "להלן", "the", "hereinafter", "hereafter", "herein", "each", "collectively", "as", "a", "together"}
 )
 _NO_PARTY = frozenset(
     "agreement agreements party parties date section article exhibit schedule effective contract page street suite avenue "
     "road attention attn telephone facsimile fax phone email address witnesseth recitals whereas amendment products these "
     "one either each both such us we undersigned signature name title contents definitions introduction po box tax source "
-    "background purpose term commission except inc llc compliance allocation changes including secretary item no table rules orders laws execution copy entity information".split()
+    "background purpose term commission except inc llc compliance allocation changes including secretary item no table rules orders laws execution copy entity information common shares policy".split()
 )
 _TITLES = frozenset(
     "managing director president chief executive officer chairman secretary vice manager general".split()
 )
+_RANKS = frozenset("senior managing vice chief authorized authorised".split())
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?$")
 _YEAR_OR_DATE = re.compile(r"(?:19|20)\d\d$|\d+/")
 _LAW_WORDS = frozenset("act code rules rule law laws regulations procedure court".split())
-_LEGAL_FORMS_ANY_CASE = frozenset("inc llc corp ltd plc gmbh llp".split())
+_LEGAL_FORMS_ANY_CASE = frozenset("inc llc corp ltd plc gmbh llp lp".split())
 _SUFFIX_THEN_NAME = frozenset("company corporation co limited na sa se de ag as wa sas corp spa".split())
 _COMPANY_KINDS = frozenset(
     "corporation company partnership trust bank association limited organization organisation university municipality "
@@ -105,7 +107,7 @@ def _takes_word(tokens: Sequence[Token], at: int, start: int, capitals: int) -> 
     if word == "and" or word == "in":
         return "link" if capitals and (_joins(tokens, at) or _crown(tokens, at)) else ""
     if capitals and word in _LINKS:
-        return "link" if _capital_at(tokens, at + 1) else ""
+        return "link" if _capital_at(tokens, at + 1) and not tokens[at + 1].text[0].isdigit() else ""
     if is_capital(token.text) or is_caseless(token.text):
         return "name"
     if at == start and _lower_name(tokens, at):
@@ -146,21 +148,21 @@ def _in_small_print(tokens: Sequence[Token], start: int) -> bool:
 def is_suffix(tokens: Sequence[Token], i: int) -> bool:
     """Whether a legal form ("Inc", "GmbH", "L.P") stands at token ``i``."""
     token = tokens[i]
-    word = token.lower.replace(".", "").replace("/", "").strip("'")
+    word = token.lower.replace(".", "").replace("/", "").replace("״", "").strip("'")
     if word not in SUFFIXES or (i and tokens[i - 1].lower == "the"):
         return False
-    if (
-        word == "incorporated"
-        and i + 1 < len(tokens)
-        and tokens[i + 1].lower in ("in", "under", "and", "pursuant", "as")
-    ):
+    if word in ("nv", "pa", "sc") and i and tokens[i - 1].text == ",":
+        # "Carson City, NV" is a town.
+        return False
+    following = tokens[i + 1].lower if i + 1 < len(tokens) else ""
+    if word == "incorporated" and following in ("in", "under", "and", "pursuant", "as"):
         return False
     return is_capital(token.text) or is_caseless(token.text) or word in _LEGAL_FORMS_ANY_CASE
 
 
 def is_company(name: Sequence[Token]) -> bool:
     """Whether a name ends in a legal form."""
-    return len(name) > 1 and any(t.lower.replace(".", "") in SUFFIXES for t in name[1:])
+    return len(name) > 1 and any(t.lower.replace(".", "").replace("״", "") in SUFFIXES for t in name[1:])
 
 
 def _capital_at(tokens: Sequence[Token], i: int) -> bool:
@@ -319,7 +321,13 @@ def _acceptable(name: Sequence[Token], *, suffixed: bool) -> bool:
     words = [t.lower for t in name if t.text[0].isalnum()]
     if not words or (words[0] in _NO_PARTY and not suffixed) or words[0] in MONTHS:
         return False
+    if words[0].replace(".", "") in _LEGAL_FORMS_ANY_CASE or (words[0] in _RANKS and words[1:2] and words[1] in _TITLES | _RANKS):
+        return False
     if _YEAR_OR_DATE.match(words[0]) or words[-2:] == ["exchange", "commission"] or _TITLES.issuperset(words):
+        return False
+    if not suffixed and all(w[0].isdigit() or _INITIALS.match(w) for w in words):
+        return False
+    if not suffixed and any(w.isdigit() and len(w) > 4 for w in words):
         return False
     if words[-1] in _LAW_WORDS or (words[0].isdigit() and len(words[0]) < 5 and not suffixed):
         return False
@@ -332,31 +340,34 @@ def _acceptable(name: Sequence[Token], *, suffixed: bool) -> bool:
         return len(words) > 1 and suffixed
     if len(words) <= 2 and all(w in COMMON_WORDS or w in ROLES for w in words):
         return False
-    return not all(w in PLACES or w in ("of", "and", "state") for w in telling)
+    governs = words[0] in ("state", "city", "county", "town", "province", "commonwealth") and words[1:2] == ["of"]
+    return governs or not all(w in PLACES or w in ("of", "and", "state") for w in telling)
 
 
 def introduced(tokens: Sequence[Token], end: int) -> bool:
     """Whether a definition or a description follows, as it does after the name of a party."""
-    following = list(tokens[end : end + 3])
-    if following and following[0].text in (",", BREAK, ";"):
-        following = following[1:]
-    if not following:
+    start = end + 1 if end < len(tokens) and tokens[end].text in (",", BREAK, ";") else end
+    if start >= len(tokens):
         return False
-    if (
-        following[0].lower == "of"
-        and len(following) > 1
-        and (following[1].text[0].isdigit() or following[1].text in (BLANK, "("))
-    ):
-        return True
-    if (
-        following[0].text == "("
-        and any(t.text == ")" for t in tokens[end + 2 : end + 5])
-        and is_upper(following[-1].text)
-    ):
-        return True
-    return (following[0].text == "(" and len(following) > 1 and following[1].lower in _DEFINERS) or following[
-        0
-    ].lower in _DESCRIPTIONS
+    sign, after = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else tokens[start]
+    if sign.text == "(":
+        return after.lower in _DEFINERS or _own_initials(tokens, start)
+    if sign.lower == "of":
+        return after.text[0].isdigit() or after.text in (BLANK, "(")
+    return sign.lower in _DESCRIPTIONS
+
+
+def _own_initials(tokens: Sequence[Token], end: int) -> bool:
+    """Whether a parenthesis after a name holds its initials: "USA Managed Care Organization (USA MCO)"."""
+    inside = [t for t in tokens[end + 1 : end + 4] if t.text[0].isalpha()]
+    letters = iter("".join(t.lower for t in inside))
+    initials = [t.lower[0] for t in tokens[max(0, end - 4) : end] if t.text[0].isupper()]
+    return (
+        len(initials) > 1
+        and bool(inside)
+        and all(is_upper(t.text) for t in inside)
+        and all(c in letters for c in initials)
+    )
 
 
 def described_as_company(tokens: Sequence[Token], end: int) -> bool:

@@ -2,7 +2,7 @@
 """Give each document a title that a person would say, and the words that identify it besides (I4)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +12,9 @@ from haystack_integrations.components.pincite.display_names import CaseBook, cov
 from haystack_integrations.components.pincite.document_dates import find_date
 from haystack_integrations.components.pincite.file_names import FileName, read_file_name, telling
 from haystack_integrations.components.pincite.headings import Heading, find_heading, first_line, is_generic
+from haystack_integrations.components.pincite.letters import find_letter
 from haystack_integrations.components.pincite.name_words import HEBREW_HEADS, ONE_SIDED, ROLES
-from haystack_integrations.components.pincite.opening_text import squeeze, tokenize
+from haystack_integrations.components.pincite.opening_text import Token, squeeze, tokenize
 from haystack_integrations.components.pincite.party_extraction import find_parties
 from haystack_integrations.components.pincite.party_mentions import Party
 
@@ -22,6 +23,12 @@ IDENTITY_OPENING_CHARS = 2_500
 _MAX_SHOWN_PARTIES = 4
 _MAX_HINT_WORDS = 7
 _MAX_ROLE_CHARS = 40
+_FIRST_LINE_CHARS = 20_000
+_GIVEN_TO = frozenset({"guaranty", "guarantee", "note", "indemnity", "undertaking"})
+_CAPTION_BEFORE_CHARS = 300
+_COURT_WORDS = re.compile(
+    r"\b(?:opinion|order|judge?ment|decision|ruling|decree|complaint|petition|motion|brief|court|appeal|פסק|החלטה)\b", re.IGNORECASE
+)
 _DATA_SUFFIXES = (".json", ".yaml", ".yml", ".toml", ".csv")
 
 
@@ -89,13 +96,19 @@ def identify(text: str, source_id: str, meta: Mapping[str, Any]) -> Identity:
     data = source_id.casefold().endswith(_DATA_SUFFIXES) or meta.get("media_type") == "data"
     heading = None if data else find_heading(opening, tokens, file_name.kind, trusted=bool(file_name.filer))
     parties: tuple[Party, ...] = ()
-    if (heading is not None and heading.instrument) or (file_name.kind and not data):
+    if heading is not None or (file_name.kind and not data):
         parties = find_parties(opening, tokens, text)
-    given = " ".join(str(meta.get("title") or "").split())
-    title, source = (given, "meta") if given else _title(text, opening, heading, parties, file_name, cases, data=data)
+    title, source = " ".join(str(meta.get("title") or "").split()), "meta"
+    if not title and not data:
+        title, source, instrument = _title_of_text(text, opening, tokens, heading, file_name.kind)
+        if instrument:
+            title = _with_hint(_with_parties(cases.phrase(title), parties, cases), file_name, cases)
+        title = _shorten(title)
+    if not title:
+        title, source = _shorten(file_name.title) or _first_words(opening) or source_id or "Untitled", "file_name"
     names = tuple(dict.fromkeys(cases.phrase(p.name, name=True) for p in parties if p.name))
     return Identity(
-        title=title or source_id or "Untitled",
+        title=title,
         title_source=source,
         parties=names,
         doc_date=find_date(opening),
@@ -103,35 +116,24 @@ def identify(text: str, source_id: str, meta: Mapping[str, Any]) -> Identity:
     )
 
 
-def _title(
-    text: str,
-    opening: str,
-    heading: Heading | None,
-    parties: tuple[Party, ...],
-    file_name: FileName,
-    cases: CaseBook,
-    *,
-    data: bool,
-) -> tuple[str, str]:
-    caption = "" if data else find_caption(opening)
-    if caption:
-        return _shorten(caption), "heading"
-    if heading is None and file_name.kind and not data and not is_generic(file_name.kind):
-        base = _with_parties(cases.phrase(file_name.kind), parties, cases)
-        return _shorten(_with_hint(base, file_name, cases)), "file_name"
-    if heading is None and not data:
-        heading = first_line(text[:20_000])
-    if heading is None:
-        title = file_name.title
-        return (
-            (_shorten(title), "file_name") if title else (_first_words(opening), "heading" if opening else "file_name")
-        )
-    base = cases.phrase(heading.text)
-    if heading.instrument and is_generic(base) and file_name.kind and not is_generic(file_name.kind):
-        base = cases.phrase(file_name.kind)
-    if heading.instrument:
-        base = _with_parties(base, parties, cases)
-    return _shorten(_with_hint(base, file_name, cases)), "heading"
+def _title_of_text(
+    text: str, opening: str, tokens: Sequence[Token], heading: Heading | None, kind: str
+) -> tuple[str, str, bool]:
+    """
+    The title without parties, where it is from, and whether it is an instrument's.
+
+    Empty when neither the text nor ``kind``, the file name's word for the document, has one.
+    """
+    caption = find_caption(opening)
+    if caption and (heading is None or _COURT_WORDS.search(heading.text) or heading.start > _CAPTION_BEFORE_CHARS):
+        return caption, "heading", False
+    better = kind if kind and not is_generic(kind) else ""
+    if heading is not None:
+        return (better if better and is_generic(heading.text) else heading.text), "heading", True
+    if better:
+        return better, "file_name", True
+    line = first_line(text[:_FIRST_LINE_CHARS])
+    return find_letter(opening, tokens) or (line.text if line else ""), "heading", False
 
 
 def _with_hint(base: str, file_name: FileName, cases: CaseBook) -> str:
@@ -154,14 +156,17 @@ def _with_parties(base: str, parties: tuple[Party, ...], cases: CaseBook) -> str
     while len(shown) > 1:
         rest = len(named) > len(shown)
         title = _phrase(base, shown[:_MAX_SHOWN_PARTIES], others=rest or len(shown) > _MAX_SHOWN_PARTIES, hebrew=hebrew)
-        if len(title) <= MAX_TITLE_CHARS - 20:
+        if len(title) <= MAX_TITLE_CHARS:
             return title
         shown = shown[: min(len(shown), _MAX_SHOWN_PARTIES + 1) - 1]
-    link = "של" if hebrew else "of" if base.casefold().split()[-1] in ONE_SIDED else "with"
+    one_sided = not ONE_SIDED.isdisjoint((base.split()[0], base.casefold().split()[-1]))
+    link = ("של" if one_sided else "עם") if hebrew else "of" if one_sided else "with"
     return f"{base} {link} {shown[0]}"
 
 
 def _phrase(base: str, names: list[str], *, others: bool, hebrew: bool) -> str:
+    if len(names) == 2 and not others and base.casefold().split()[-1] in _GIVEN_TO:
+        return f"{base} of {names[0]} in favor of {names[1]}"
     if hebrew:
         return f"{base} בין " + " לבין ".join(names) + (" ואחרים" if others else "")
     if others:
