@@ -130,9 +130,9 @@ class BestExtentRecovery:
         for row in rows:
             span = known.get(row["id"]) or span_document({**row, "score": 0.0}, self.document_store.corpus)
             recovered.setdefault(row["source_id"], []).append(self._recovered(span, row["extent_rank"], scale))
+        named = set(recovered)  # before the turns, which empty the queues
         block = _in_turns(recovered, matches)
         moved = {span.id for span in block}
-        named = set(recovered)
         place = next((place for place, span in enumerate(documents) if source_of(span) in named), len(documents))
         before = documents[:place]
         after = [span for span in documents[place:] if span.id not in moved]
