@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.inline_async import inline_async
+from haystack_integrations.components.pincite.intents import NamedSource
 from haystack_integrations.components.pincite.ordering import source_of
 
 
@@ -22,8 +23,8 @@ class SourceDiversifier:
     """
     Lets at most so many spans of one source pass, and cuts at ``top_k``.
 
-    It drops and never reorders; what stands below fills the places up. A source that the query names, and that
-    matched, may give more: somebody who asks one document wants the answer's parts from that document.
+    It drops and never reorders; what stands below fills the places up. A source that carries the name which the query
+    gives may give more: somebody who asks one document wants the answer's parts from that document.
     """
 
     def __init__(self, max_per_source: int = 3, max_per_named_source: int = 10) -> None:
@@ -38,7 +39,7 @@ class SourceDiversifier:
     def run(
         self,
         documents: list[Document],
-        named: dict[str, Any] | None = None,
+        matches: list[NamedSource] | None = None,
         top_k: int = 10,
         max_per_source: int | None = None,
     ) -> dict[str, Any]:
@@ -46,14 +47,14 @@ class SourceDiversifier:
         Apply the cap, then the page size.
 
         :param documents: the candidates in their final order.
-        :param named: what the named-instrument partition found (``matched``, ``sources``).
+        :param matches: the sources that carry the name (title leg).
         :param top_k: results wanted.
         :param max_per_source: the request's own cap for sources that are not named.
         :returns: ``documents``, the first ``top_k`` within the cap; ``dropped``, all that are over the cap, in order.
         """
         cap = self.max_per_source if max_per_source is None else max_per_source
         named_cap = max(cap, self.max_per_named_source)
-        named_ids = {source["source_id"] for source in named["sources"]} if named and named["matched"] else set()
+        named_ids = {match["source_id"] for match in matches or []}
         seen: Counter[str] = Counter()
         kept: list[Document] = []
         dropped: list[CappedSpan] = []

@@ -16,8 +16,8 @@ def pool(sources):
     return [SpanDocument(id=f"{s}{n}", content="x", meta={"source_id": s}) for n, s in enumerate(sources)]
 
 
-def named(*sources, matched=True):
-    return {"matched": matched, "sources": [{"source_id": s, "title": s, "intent": 0} for s in sources]}
+def named(*sources):
+    return [{"source_id": source, "title": source, "intent": 0} for source in sources]
 
 
 def ids(documents):
@@ -41,7 +41,7 @@ def test_places_are_filled_from_below():
 @given(source_lists, st.integers(1, 4))
 def test_a_named_source_that_matched_may_give_more_and_the_others_not(sources, cap):
     diversifier = SourceDiversifier(max_per_source=3, max_per_named_source=6)
-    documents = diversifier.run(pool(sources), named=named("a"), top_k=100, max_per_source=cap)["documents"]
+    documents = diversifier.run(pool(sources), matches=named("a"), top_k=100, max_per_source=cap)["documents"]
     counts = Counter(document.meta["source_id"] for document in documents)
     assert all(counts[s] == min(sources.count(s), 6 if s == "a" else cap) for s in "abcd")
 
@@ -50,12 +50,12 @@ def test_a_named_source_that_matched_may_give_more_and_the_others_not(sources, c
 def test_a_name_that_did_not_match_loosens_nothing(sources):
     diversifier = SourceDiversifier()
     plain = diversifier.run(pool(sources))
-    assert diversifier.run(pool(sources), named=named("a", matched=False)) == plain
-    assert diversifier.run(pool(sources), named=named()) == plain
+    assert diversifier.run(pool(sources), matches=[]) == plain
+    assert diversifier.run(pool(sources), matches=None) == plain
 
 
 def test_the_named_cap_is_never_below_the_ordinary_one():
-    result = SourceDiversifier(max_per_source=3, max_per_named_source=1).run(pool("aaaa"), named=named("a"))
+    result = SourceDiversifier(max_per_source=3, max_per_named_source=1).run(pool("aaaa"), matches=named("a"))
     assert ids(result["documents"]) == ["a0", "a1", "a2"]
 
 

@@ -67,7 +67,6 @@ class Stage:
 
 
 def stages() -> dict[str, Stage]:
-    named = {"matched": True, "sources": MATCHES}
     return {
         "reservation": Stage(
             TitleReservation(), {"overflow": [], "title_documents": [], "matches": MATCHES}, keeps_order=True
@@ -89,7 +88,7 @@ def stages() -> dict[str, Stage]:
         "named, no intent": Stage(
             NamedInstrumentPartition(), {"intents": [], "matches": []}, keeps_order=True, keeps_objects=True
         ),
-        "diversifier": Stage(SourceDiversifier(2, 4), {"named": named}, keeps_rows=False, keeps_objects=True),
+        "diversifier": Stage(SourceDiversifier(2, 4), {"matches": MATCHES}, keeps_rows=False, keeps_objects=True),
     }
 
 
@@ -171,7 +170,6 @@ def whole_pipeline() -> Pipeline:
         ("reranker.documents", "matter.documents"),
         ("matter.documents", "named.documents"),
         ("named.documents", "diversifier.documents"),
-        ("named.named", "diversifier.named"),
     ]:
         pipeline.connect(sender, receiver)
     return pipeline

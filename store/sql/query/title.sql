@@ -45,7 +45,7 @@ variants AS MATERIALIZED (
     WHERE w.df IS NULL AND length(w.lexeme) >= 4
 ),
 weighted AS MATERIALIZED (
-    SELECT v.place, v.naming, v.variant, v.likeness * ln(1 + (n - df + 0.5) / (df + 0.5)) AS weight,
+    SELECT v.place, v.naming, v.variant, v.likeness, v.likeness * ln(1 + (n - df + 0.5) / (df + 0.5)) AS weight,
            quote_literal(variant)::tsquery AS anywhere, (quote_literal(variant) || ':A')::tsquery AS in_title,
            sum(df) OVER rarest AS cumulated, row_number() OVER rarest AS rarity
     FROM variants AS v CROSS JOIN total
