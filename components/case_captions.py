@@ -3,13 +3,18 @@
 
 import re
 
-_NAME = r"[^\n,;:()§]{2,80}?"
-_ROLE = r"(?:\s*[,(]?\s*(?:plaintiffs?|petitioners?|appellants?|applicants?|claimants?|respondents?|defendants?|appellees?|complainants?)[^\n]{0,40}?)?"
-# "Article V. Definitions" is no dispute.
-_NUMBERED = frozenset("article section part title chapter schedule volume book appendix exhibit".split())
 _REACH_CHARS = 1_200
+_MAX_SIDE_WORDS = 10
+# "Article V. Definitions" is no dispute, and "e. V." is a legal form.
+_NUMBERED = frozenset("article section part title chapter schedule volume book appendix exhibit".split())
+_NAME = r"[^\n,;:()§]{2,80}?"
+_SIDE = (
+    r"(?:\s*[,(]?\s*(?:plaintiffs?|petitioners?|appellants?|applicants?|claimants?|respondents?|defendants?|appellees?|"
+    r"complainants?)[^\n]{0,40}?)?"
+)
 _CAPTION = re.compile(
-    rf"(?:^|\n)(?P<a>{_NAME})(?:,? (?:et al\.?))?{_ROLE}[\s,.\-–]{{1,4}}(?:(?-i:v|vs|VS|V)|versus|נ')\.?[ \n]{{1,2}}(?P<b>{_NAME})(?:,? et al\.?)?(?=[\n,;(]|$)",
+    rf"(?:^|\n)(?P<a>{_NAME})(?:,? (?:et al\.?))?{_SIDE}[\s,.\-–]{{1,4}}"
+    rf"(?:(?-i:v|vs|VS|V)|versus|נ')\.?[ \n]{{1,2}}(?P<b>{_NAME})(?:,? et al\.?)?(?=[\n,;(]|$)",
     re.IGNORECASE,
 )
 
@@ -20,9 +25,9 @@ def find_caption(opening: str) -> str:
     if not match:
         return ""
     a, b = (" ".join(match[g].split()).strip(" .-–") for g in ("a", "b"))
-    if not a or not b or a.casefold() in _NUMBERED or a.casefold().endswith((" e", " e.")) or len(a.split()) > 10:
+    if not a or not b or a.casefold() in _NUMBERED or a.casefold().endswith((" e", " e.")):
         return ""
-    if not a[0].isalpha() or not (b[0].isupper() or b.upper() == b):
+    if not a[0].isalpha() or not (b[0].isupper() or b.upper() == b) or len(a.split()) > _MAX_SIDE_WORDS:
         return ""
     sign = "נ'" if "נ'" in match.group() else "v."
     return f"{_usual(a)} {sign} {_usual(b)}"

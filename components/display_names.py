@@ -12,11 +12,13 @@ _CLUSTERS = frozenset("tr dr pr fl sk th sh pl cr gr fr bl cl gl sl st sp tw wh 
 _MAX_ACRONYM = 6
 _VOWELS = frozenset("aeiouy")
 _KEPT = frozenset(
-    "usa us uk eu llc llp lp lllp nda it ip plc ii iii iv vi vii viii ix xi xii asp isp api usd ibm ceo cfo hvac".split()
+    "usa us uk eu llc llp lp lllp nda it ip plc ii iii iv vi vii viii ix xi xii asp isp api usd ibm ceo "
+    "cfo hvac".split()
 )
-_FORMS = {"inc": "Inc", "corp": "Corp", "ltd": "Ltd", "co": "Co", "gmbh": "GmbH", "plc": "plc", "pty": "Pty", "pte": "Pte",
-          "pvt": "Pvt", "limited": "Limited", "ltda": "Ltda", "kg": "KG", "sarl": "Sàrl", "aps": "ApS", "ag": "AG", "sa": "SA", "nv": "NV", "bv": "BV",
-          "ab": "AB", "se": "SE", "spa": "SpA"}  # fmt: skip
+_FORMS = {
+    form.casefold(): form
+    for form in "Inc Corp Ltd Co GmbH plc Pty Pte Pvt Limited Ltda KG Sàrl ApS AG SA NV BV AB SE SpA".split()
+}
 
 
 class CaseBook:

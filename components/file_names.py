@@ -39,8 +39,8 @@ _OPAQUE = re.compile(
 )
 _LETTERS = re.compile(r"[^\W_]+")
 _NOISE = frozenset(
-    "final copy version signed executed draft clean redline untitled new updated download en fr de uk us gb web writable pdf "
-    "page pages txt".split()
+    "final copy version signed executed draft clean redline untitled new updated download en fr de uk us "
+    "gb web writable pdf page pages txt".split()
 )
 
 

@@ -8,7 +8,9 @@ from haystack_integrations.components.pincite.opening_text import Token
 from haystack_integrations.components.pincite.party_mentions import addressed_party
 
 _REACH_CHARS = 2_000
-_SALUTATION = re.compile(r"(?:^|\n)\s*(?:Dear\b|DEAR\b|Ladies (?:and|&) Gentlemen|Gentlemen:|To Whom It May Concern|שלום רב|לכבוד)")
+_SALUTATION = re.compile(
+    r"(?:^|\n)\s*(?:Dear\b|DEAR\b|Ladies (?:and|&) Gentlemen|Gentlemen:|To Whom It May Concern|שלום רב|לכבוד)"
+)
 _SUBJECT = re.compile(r"(?:^|\n)\s*(?:Re|RE|Subject|SUBJECT|הנדון)\s*:[ \n]?\s*([^\n]{3,120})")
 _HEBREW_ADDRESSEE = re.compile(r"(?:^|\n)\s*לכבוד:?\s+([^\n,]{2,60})")
 

@@ -23,9 +23,8 @@ _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"
 _PAGE_MARK = re.compile(r"</?(?:PAGE|TEXT|DOCUMENT|TITLE|CAPTION)>", re.IGNORECASE)
 _MARKDOWN_MARK = re.compile(r"\*\*|__(?=\w)|(?<=\w)__(?!_)")
 # White space that is not one plain space between words. Format characters (direction marks) go with it.
-_SPACE = re.compile(
-    r"(?:[^\S ]|[\u200b-\u200f\u202a-\u202e\ufeff])[\s\u200b-\u200f\u202a-\u202e\ufeff]*| [\s\u200b-\u200f\u202a-\u202e\ufeff]+"
-)
+_FORMAT_MARKS = r"\u200b-\u200f\u202a-\u202e\ufeff"
+_SPACE = re.compile(rf"(?:[^\S ]|[{_FORMAT_MARKS}])[\s{_FORMAT_MARKS}]*| [\s{_FORMAT_MARKS}]+")
 # "_____", ".....", "[***]", "[●]", "[insert name]", "<Company name>": places left open or blacked out.
 _OPEN_PLACE = re.compile(
     r"_[_ ]*_+|\.{4,}|…+|\[[\s*●•·.xX_\-]{0,40}\]|\[[^\[\]\n]{0,60}\]|<[^<>\n]{1,60}>|\*{3,}|\b[xX]{3,}\b"

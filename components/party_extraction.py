@@ -41,11 +41,12 @@ _ADDRESS_WORDS = frozenset(
     "street avenue road suite floor box offices office located address place residing lane drive building".split()
 )
 _OUTSIDE = frozenset(
-    "partner manager trustee agent parent subsidiary subsidiaries affiliate affiliates member members division of under "
-    "through chairman president director laws at street".split()
+    "partner manager trustee agent parent subsidiary subsidiaries affiliate affiliates member members "
+    "division of under through chairman president director laws at street".split()
 )
 _SENTENCE_STARTS = frozenset(
-    "the this each in capitalized all any for if as it when unless such no both licensor company customer subject pursuant".split()
+    "the this each in capitalized all any for if as it when unless such no both licensor company customer "
+    "subject pursuant".split()
 )
 
 
@@ -53,9 +54,9 @@ def find_parties(text: str, tokens: Sequence[Token], whole: str = "") -> tuple[P
     """
     Find the parties of the instrument whose squeezed opening is ``text``.
 
-    Looked for in this order: after "between" or "among" (also "made by ... in favour of ..."), as names that the opening
-    defines (``Acme, Inc. (the "Company")``) or labels ("Seller: Acme"), and above the signatures at the end of ``whole``, the text as
-    extracted.
+    Looked for in this order: after "between" or "among" (also "made by ... in favour of ..."), as names that the
+    opening labels ("Seller: Acme") or defines (``Acme, Inc. (the "Company")``), as the addressee of a letter, and above
+    the signatures at the end of ``whole``, the text as extracted.
     """
     best: tuple[Party, ...] = ()
     best_score = 0.0
@@ -78,7 +79,7 @@ def find_parties(text: str, tokens: Sequence[Token], whole: str = "") -> tuple[P
 
 
 def _score(parties: Sequence[Party], tokens: Sequence[Token], anchor: int) -> float:
-    """How much a list looks like one of parties: two proven names weigh most, a row of unproven ones counts against it."""
+    """How much a list looks like one of parties: two proven names weigh most, a row of unproven ones counts against."""
     if not any(p.strong for p in parties) and (len(parties) < 2 or not _speaks_of_instrument(tokens, anchor)):
         alone = len(parties) == 1 and parties[0].name and _speaks_of_instrument(tokens, anchor)
         return 0.5 if alone and (_of_agreement(tokens, anchor) or tokens[anchor].start < _LONE_REACH_CHARS) else 0.0
@@ -170,12 +171,10 @@ def _party_at(tokens: Sequence[Token], place: int, limit: int, last: int, *, fir
     The further the text has wandered off into a description, the more must prove that a name is a party's: a list of
     offices, laws and towns is full of names.
     """
-    if place >= limit:
-        return 0, False
-    if tokens[place].text == BLANK:
+    if place < limit and tokens[place].text == BLANK:
         plain = introduced(tokens, place + 1) or not _outside_parentheses(tokens[last:place])
         return (place + 1, False) if plain else (0, False)
-    end, strong = read_name(tokens, place, limit)
+    end, strong = read_name(tokens, place, limit) if place < limit else (0, False)
     if not end:
         return 0, False
     words = _outside_parentheses(tokens[last:place])
@@ -183,11 +182,10 @@ def _party_at(tokens: Sequence[Token], place: int, limit: int, last: int, *, fir
     strong = strong or (place >= 3 and _enumerator(tokens, place - 3)) or _defined_later(tokens, place, end)
     if not strong and (words or any(t.text[0].isdigit() for t in tokens[place:end])):
         return 0, False
-    if words and not first and not company and _only_mentioned(tokens, place, end, words):
-        return 0, False
-    if words and not first and not _favours(tokens, place - 1) and _inside_description(tokens, place):
-        return 0, False
-    return end, strong
+    described = bool(words) and not first
+    mentioned = described and not company and _only_mentioned(tokens, place, end, words)
+    inside = described and not _favours(tokens, place - 1) and _inside_description(tokens, place)
+    return (0, False) if mentioned or inside else (end, strong)
 
 
 def _favours(tokens: Sequence[Token], i: int) -> bool:
@@ -209,7 +207,7 @@ def _only_mentioned(tokens: Sequence[Token], place: int, end: int, words: Sequen
 
 
 def _defined_later(tokens: Sequence[Token], place: int, end: int) -> bool:
-    """Whether a name of several words after ", and" is defined a few words on: ", and Acme Oils, Reno (the "Buyer")"."""
+    """Whether a name of several words is defined a few words on: ", and Acme Oils, Reno (the "Buyer")"."""
     if end - place < 2 or [t.lower for t in tokens[place - 2 : place]] not in ([",", "and"], [";", "and"]):
         return False
     for k in range(end, min(end + 14, len(tokens) - 1)):

@@ -1,17 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the name of a party begins and ends among the tokens of an opening (I4)."""
 
-import re
 from collections.abc import Sequence
 
-from haystack_integrations.components.pincite.name_words import (
-    BODY_WORDS,
-    COMMON_WORDS,
-    MONTHS,
-    PLACES,
-    ROLES,
-    SUFFIXES,
-)
+from haystack_integrations.components.pincite.name_words import BODY_WORDS, SUFFIXES
 from haystack_integrations.components.pincite.opening_text import (
     BLANK,
     BREAK,
@@ -20,6 +12,7 @@ from haystack_integrations.components.pincite.opening_text import (
     is_caseless,
     is_upper,
 )
+from haystack_integrations.components.pincite.party_words import NO_PARTY, is_plausible
 
 _MAX_NAME_TOKENS = 18
 # A line at least this long was full: the break after it only wraps the text.
@@ -27,41 +20,31 @@ _FULL_LINE_CHARS = 55
 
 # Words that end a name: descriptions, definitions, verbs.
 _STOPS = frozenset(
-    "a an having with whose located organized organised incorporated duly existing hereinafter hereafter herein acting on as "
-    "represented doing d/b/a dba d.b.a f/k/a a/k/a t/a formerly in by is are was effective dated this these who which that "
-    "individually collectively the together each residing registered established being at from to whereas shall will agree "
-    "agrees its their his her only wherein under be made has have had or also both hereby if not whom company's solely "
-    "between among amongst party parties regarding concerning relating set upon where pursuant entered either page source להלן המכונה שכתובתו שכתובתה מרחוב באמצעות לבין ובין בין מצד אשר".split()
+    "a an having with whose located organized organised incorporated duly existing hereinafter hereafter "
+    "herein acting on as represented doing d/b/a dba d.b.a f/k/a a/k/a t/a formerly in by is are was "
+    "effective dated this these who which that individually collectively the together each residing "
+    "registered established being at from to whereas shall will agree agrees its their his her only "
+    "wherein under be made has have had or also both hereby if not whom company's solely between among "
+    "amongst party parties regarding concerning relating set upon where pursuant entered either page "
+    "source להלן המכונה שכתובתו שכתובתה מרחוב באמצעות לבין ובין בין מצד אשר".split()
 )
 _LINKS = frozenset(
     "of for de del la las los van der von den di da do dos the e y du des le el al bin ibn ben bat".split()
 )
 _DESCRIPTIONS = frozenset(
-    "a an having with whose located organized organised incorporated duly existing acting as represented doing d/b/a dba "
-    "d.b.a f/k/a a/k/a t/a formerly hereinafter hereafter herein residing registered established individually its "
-    "registration corporation limited trading להלן המכונה שכתובתו שכתובתה מרחוב באמצעות".split()
+    "a an having with whose located organized organised incorporated duly existing acting as represented "
+    "doing d/b/a dba d.b.a f/k/a a/k/a t/a formerly hereinafter hereafter herein residing registered "
+    "established individually its registration corporation limited trading להלן המכונה שכתובתו שכתובתה "
+    "מרחוב באמצעות".split()
 )
 _DEFINERS = frozenset(
     {'"', "'", "להלן", "the", "hereinafter", "hereafter", "herein", "each", "collectively", "as", "a", "together"}
 )
-_NO_PARTY = frozenset(
-    "agreement agreements party parties date section article exhibit schedule effective contract page street suite avenue "
-    "road attention attn telephone facsimile fax phone email address witnesseth recitals whereas amendment products these "
-    "one either each both such us we undersigned signature name title contents definitions introduction po box tax source "
-    "background purpose term commission except inc llc compliance allocation changes including secretary item no table rules orders laws execution copy entity information common shares policy".split()
-)
-_TITLES = frozenset(
-    "managing director president chief executive officer chairman secretary vice manager general".split()
-)
-_RANKS = frozenset("senior managing vice chief authorized authorised".split())
-_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?$")
-_YEAR_OR_DATE = re.compile(r"(?:19|20)\d\d$|\d+/")
-_LAW_WORDS = frozenset("act code rules rule law laws regulations procedure court".split())
 _LEGAL_FORMS_ANY_CASE = frozenset("inc llc corp ltd plc gmbh llp lp".split())
 _SUFFIX_THEN_NAME = frozenset("company corporation co limited na sa se de ag as wa sas corp spa".split())
 _COMPANY_KINDS = frozenset(
-    "corporation company partnership trust bank association limited organization organisation university municipality "
-    "llc entity individual institution cooperative firm resident citizen".split()
+    "corporation company partnership trust bank association limited organization organisation university "
+    "municipality llc entity individual institution cooperative firm resident citizen".split()
 )
 
 
@@ -93,7 +76,8 @@ def read_name(tokens: Sequence[Token], i: int, limit: int) -> tuple[int, bool]:
             bodied = bodied or (taken == "name" and token.lower in BODY_WORDS)
         end += 1
     end = _trim(tokens, i, end)
-    if not capitals or end <= i or not _acceptable(tokens[i:end], suffixed=suffixed):
+    words = [t.lower for t in tokens[i:end] if t.text[0].isalnum()]
+    if not capitals or not is_plausible(words, suffixed=suffixed):
         return 0, False
     return end, suffixed or bodied or introduced(tokens, end)
 
@@ -104,17 +88,14 @@ def _takes_word(tokens: Sequence[Token], at: int, start: int, capitals: int) -> 
     word = token.lower
     if word in _STOPS and not _stop_inside(tokens, at, start, capitals):
         return ""
-    if word == "and" or word == "in":
+    if word in ("and", "in"):
         return "link" if capitals and (_joins(tokens, at) or _crown(tokens, at)) else ""
     if capitals and word in _LINKS:
         return "link" if _capital_at(tokens, at + 1) and not tokens[at + 1].text[0].isdigit() else ""
-    if is_capital(token.text) or is_caseless(token.text):
+    if is_capital(token.text) or is_caseless(token.text) or (at == start and _lower_name(tokens, at)):
         return "name"
-    if at == start and _lower_name(tokens, at):
-        return "name"
-    if capitals and word.isalpha() and _capital_at(tokens, at + 1) and _suffix_near(tokens, at, 4):
-        return "link"
-    return "link" if _crown(tokens, at - 1) or _crown(tokens, at - 2) else ""
+    inside = capitals and word.isalpha() and _capital_at(tokens, at + 1) and _suffix_near(tokens, at, 4)
+    return "link" if inside or _crown(tokens, at - 1) or _crown(tokens, at - 2) else ""
 
 
 def _crown(tokens: Sequence[Token], i: int) -> bool:
@@ -123,7 +104,7 @@ def _crown(tokens: Sequence[Token], i: int) -> bool:
 
 
 def _stop_inside(tokens: Sequence[Token], i: int, start: int, capitals: int) -> bool:
-    """Words that mostly end a name but may be part of one: "A. B. Watley", "At Home Corporation", "YOU ON DEMAND, INC."."""
+    """Words that mostly end a name but may be part of one: "A. B. Watley", "At Home Corporation", "ON DEMAND, INC."."""
     word, text = tokens[i].lower, tokens[i].text
     following = tokens[i + 1].text if i + 1 < len(tokens) else ""
     if text == "A" and (following in (".", "&") or (len(following) == 1 and following.isupper())):
@@ -195,7 +176,7 @@ def _goes_on_after_suffix(tokens: Sequence[Token], i: int, start: int) -> bool:
 
 
 def _joins(tokens: Sequence[Token], i: int) -> bool:
-    """Whether "and" is inside a name: one word, then the legal form ("Oil and Gas Inc"), or a word that never stands alone."""
+    """Whether "and" is inside a name: before one word and the legal form ("Oil and Gas Inc"), or before "Sons"."""
     if tokens[i].lower != "and" or any(t.text.isdigit() and len(t.text) > 4 for t in tokens[max(0, i - 4) : i]):
         return False
     following = tokens[i + 1] if i + 1 < len(tokens) else None
@@ -221,7 +202,7 @@ def _joins(tokens: Sequence[Token], i: int) -> bool:
 
 def _lower_name(tokens: Sequence[Token], i: int) -> bool:
     """Names such as "element 5 GmbH" and "i-on interactive, Inc." begin small but end in a legal form."""
-    if not tokens[i].text[0].isalpha() or tokens[i].lower in ("and", "or") or tokens[i].lower in _NO_PARTY:
+    if not tokens[i].text[0].isalpha() or tokens[i].lower in ("and", "or") or tokens[i].lower in NO_PARTY:
         return False
     for k in range(i + 1, min(i + 7, len(tokens))):
         if tokens[k].text == ",":
@@ -239,24 +220,31 @@ def _sign_inside(tokens: Sequence[Token], end: int, start: int, *, suffixed: boo
     sign = tokens[end].text
     if end == start or following is None:
         return sign == "." and end > start
-    before = tokens[end - 1]
     if sign == ".":
-        if suffixed or len(before.text) <= 2 or "." in before.text or before.lower == "mrs":
-            return True
-        return len(before.text) <= 4 and is_capital(following.text) and _suffix_near(tokens, end, 4)
+        return _abbreviates(tokens, end, following, suffixed=suffixed)
     if sign == ",":
-        if is_suffix(tokens, end + 1) or following.lower in ("jr", "sr", "md", "m.d", "ph.d", "esq", "iii", "ii"):
-            return True
-        return _firm_list(tokens, end)
+        degree = following.lower in ("jr", "sr", "md", "m.d", "ph.d", "esq", "iii", "ii")
+        return degree or is_suffix(tokens, end + 1) or _firm_list(tokens, end)
+    if sign in '()"\n':
+        return _bracket_inside(tokens, end, start)
+    return sign in "&/-–'@+™®" and (is_capital(following.text) or sign in "'™®")
+
+
+def _abbreviates(tokens: Sequence[Token], end: int, following: Token, *, suffixed: bool) -> bool:
+    """Whether a dot belongs to an abbreviation ("St.", "L.P.", "Etc. USA, Inc.") and ends no sentence."""
+    before = tokens[end - 1]
+    if suffixed or len(before.text) <= 2 or "." in before.text or before.lower == "mrs":
+        return True
+    return len(before.text) <= 4 and is_capital(following.text) and _suffix_near(tokens, end, 4)
+
+
+def _bracket_inside(tokens: Sequence[Token], end: int, start: int) -> bool:
+    sign = tokens[end].text
     if sign == "(":
         return _inner_parenthesis(tokens, end)
     if sign == ")":
         return any(t.text == "(" for t in tokens[start:end])
-    if sign == '"':
-        return _nickname(tokens, end, start)
-    if sign == BREAK:
-        return _wrapped(tokens, end)
-    return sign in "&/-–'@+™®" and (is_capital(following.text) or sign in "'™®")
+    return _nickname(tokens, end, start) if sign == '"' else _wrapped(tokens, end)
 
 
 def _suffix_near(tokens: Sequence[Token], i: int, reach: int) -> bool:
@@ -297,7 +285,7 @@ def _nickname(tokens: Sequence[Token], i: int, start: int) -> bool:
 def _wrapped(tokens: Sequence[Token], i: int) -> bool:
     """Whether a line break only wraps the name: a legal form follows, or the line before was full."""
     following = tokens[i + 1]
-    if is_suffix(tokens, i + 1) or (following.text == "&" or tokens[i + 2 : i + 3] and tokens[i + 2].text == "&"):
+    if is_suffix(tokens, i + 1) or any(t.text == "&" for t in tokens[i + 1 : i + 3]):
         return True
     line_start = next((tokens[k].end for k in range(i - 1, max(-1, i - 40), -1) if tokens[k].text == BREAK), 0)
     full = tokens[i].start - line_start > _FULL_LINE_CHARS
@@ -315,33 +303,6 @@ def _trim(tokens: Sequence[Token], start: int, end: int) -> int:
             break
         end -= 1
     return end
-
-
-def _acceptable(name: Sequence[Token], *, suffixed: bool) -> bool:
-    words = [t.lower for t in name if t.text[0].isalnum()]
-    if not words or (words[0] in _NO_PARTY and not suffixed) or words[0] in MONTHS:
-        return False
-    if words[0].replace(".", "") in _LEGAL_FORMS_ANY_CASE or (words[0] in _RANKS and words[1:2] and words[1] in _TITLES | _RANKS):
-        return False
-    if _YEAR_OR_DATE.match(words[0]) or words[-2:] == ["exchange", "commission"] or _TITLES.issuperset(words):
-        return False
-    if not suffixed and all(w[0].isdigit() or _INITIALS.match(w) for w in words):
-        return False
-    if not suffixed and any(w.isdigit() and len(w) > 4 for w in words):
-        return False
-    if words[-1] in _LAW_WORDS or (words[0].isdigit() and len(words[0]) < 5 and not suffixed):
-        return False
-    if words[-1] in ("date", "agreement", "parties", "party", "laws") or all(w in ROLES or w == "and" for w in words):
-        return False
-    telling = [w for w in words if w.replace(".", "") not in SUFFIXES and any(c.isalpha() for c in w)]
-    if suffixed and any(w.isdigit() and len(w) > 4 for w in words):
-        return True
-    if not telling:
-        return len(words) > 1 and suffixed
-    if len(words) <= 2 and all(w in COMMON_WORDS or w in ROLES for w in words):
-        return False
-    governs = words[0] in ("state", "city", "county", "town", "province", "commonwealth") and words[1:2] == ["of"]
-    return governs or not all(w in PLACES or w in ("of", "and", "state") for w in telling)
 
 
 def introduced(tokens: Sequence[Token], end: int) -> bool:

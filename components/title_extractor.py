@@ -27,7 +27,8 @@ _FIRST_LINE_CHARS = 20_000
 _GIVEN_TO = frozenset({"guaranty", "guarantee", "note", "indemnity", "undertaking"})
 _CAPTION_BEFORE_CHARS = 300
 _COURT_WORDS = re.compile(
-    r"\b(?:opinion|order|judge?ment|decision|ruling|decree|complaint|petition|motion|brief|court|appeal|פסק|החלטה)\b", re.IGNORECASE
+    r"\b(?:opinion|order|judge?ment|decision|ruling|decree|complaint|petition|motion|brief|court|appeal|פסק|החלטה)\b",
+    re.IGNORECASE,
 )
 _DATA_SUFFIXES = (".json", ".yaml", ".yml", ".toml", ".csv")
 
@@ -150,7 +151,7 @@ def _with_parties(base: str, parties: tuple[Party, ...], cases: CaseBook) -> str
         for p in ([p for p in parties if p.name or _role(p) or p in named] if len(named) == 1 else named)
     ]
     shown = [label for label in dict.fromkeys(labels) if label and not says(base, label)]
-    if not shown:
+    if not shown or not base.strip():
         return base
     hebrew = not HEBREW_HEADS.isdisjoint(base.split())
     while len(shown) > 1:
@@ -159,13 +160,14 @@ def _with_parties(base: str, parties: tuple[Party, ...], cases: CaseBook) -> str
         if len(title) <= MAX_TITLE_CHARS:
             return title
         shown = shown[: min(len(shown), _MAX_SHOWN_PARTIES + 1) - 1]
-    one_sided = not ONE_SIDED.isdisjoint((base.split()[0], base.casefold().split()[-1]))
+    words = base.casefold().split()
+    one_sided = not ONE_SIDED.isdisjoint((words[0], words[-1]))
     link = ("של" if one_sided else "עם") if hebrew else "of" if one_sided else "with"
     return f"{base} {link} {shown[0]}"
 
 
 def _phrase(base: str, names: list[str], *, others: bool, hebrew: bool) -> str:
-    if len(names) == 2 and not others and base.casefold().split()[-1] in _GIVEN_TO:
+    if len(names) == 2 and not others and base.casefold().rsplit(maxsplit=1)[-1] in _GIVEN_TO:
         return f"{base} of {names[0]} in favor of {names[1]}"
     if hebrew:
         return f"{base} בין " + " לבין ".join(names) + (" ואחרים" if others else "")
