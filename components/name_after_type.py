@@ -14,6 +14,8 @@ _MOST_PARTS = 5
 _NUMBER_WORDS = frozenset({"no", "nos", "number", "nr"})
 _ROMAN = re.compile(r"[ivx]{1,4}")
 _ORDINAL = re.compile(r"\d{1,2}(st|nd|rd|th)")
+# Forms that end a company's name, also where no mark follows.
+_ENDING_FORMS = frozenset({"inc", "llc", "llp", "ltd", "gmbh", "plc", "corp", "lp"})
 # These always introduce parties; "with", "of", "for" do so only where a name follows.
 _PARTY_WORDS = frozenset({"between", "among", "amongst"})
 
@@ -29,7 +31,7 @@ def name_end(sentence: Sentence, match: TypeMatch) -> int:
     end = match.end
     for _ in range(_MOST_PARTS):
         longer = _number(sentence, end) or _bracket(sentence, end) or _other_instrument(sentence, match, end)
-        longer = longer or _date(sentence, end) or _parties(sentence, end)
+        longer = longer or _date(sentence, end) or _parties(sentence, match, end)
         if not longer:
             break
         end = longer
@@ -105,7 +107,7 @@ def _is_date_word(sentence: Sentence, position: int) -> bool:
     return number or word in sentence.classes.months or word in ("the", "of", "day")
 
 
-def _parties(sentence: Sentence, position: int) -> int:
+def _parties(sentence: Sentence, match: TypeMatch, position: int) -> int:
     """The parties after "between", "among", "with", "of", ..."""
     # One stray letter may have got between a title and its parties ("AGREEMENT, d between").
     if (
@@ -123,14 +125,28 @@ def _parties(sentence: Sentence, position: int) -> int:
     sure = not _PARTY_WORDS.isdisjoint(sentence.words[position:first])
     end = _named_parties(sentence, first) if sentence.informative else _plain_parties(sentence, first, sure=sure)
     names = range(first, end)
-    organisations = sentence.classes.organisations - sentence.classes.kinds
-    if sum(sentence.words[name] in organisations for name in names) > 1:
-        return end
-    if not any(sentence.is_strong(name) for name in names):
-        common = sentence.classes.roles | sentence.classes.topic_words
-        if not any(sentence.named[name] and sentence.words[name] not in common for name in names):
-            return 0
-    return end
+    if not sure and (
+        _is_another(sentence, match, first, end) or not (sentence.informative or _is_likely(sentence, match, names))
+    ):
+        return 0
+    return end if sentence.has_name(names) else 0
+
+
+def _is_another(sentence: Sentence, match: TypeMatch, first: int, end: int) -> bool:
+    """Whether these words name another instrument: "compare the Acme lease with *the Beta* lease"."""
+    if sentence.words[first - 1] in ("of", "for") and not match.weak:
+        return (
+            False  # the guaranty *of the Acme lease*; but "is assignment of the Acme lease allowed" asks about a lease
+        )
+    others = (other for other in sentence.matches if first < other.start <= end and other.end >= end)
+    return any(name_start(sentence, other.start) <= first + 1 for other in others)
+
+
+def _is_likely(sentence: Sentence, match: TypeMatch, names: range) -> bool:
+    """Whether words after "of", "with", "for" may be a party where no capital letter shows it."""
+    suffix = any(sentence.words[name] in sentence.classes.suffixes for name in names)
+    weak = match.weak and names.start <= match.end + 3
+    return suffix or not (weak or sentence.words[names.start - 1] == "on")
 
 
 def _named_parties(sentence: Sentence, first: int) -> int:
@@ -166,7 +182,9 @@ def _continues(sentence: Sentence, first: int, position: int) -> bool:
         return sentence.named[position] and "and" in ahead and "and" not in sentence.words[first:position]
     if sentence.comma[position] and not sentence.named[position]:
         word = sentence.words[position]
-        return word in sentence.classes.suffixes or word in ("and", "dba") or _before_suffix(sentence, position)
+        return word in sentence.classes.suffixes | sentence.classes.connective | {"and"} or _before_suffix(
+            sentence, position
+        )
     return True
 
 
@@ -243,8 +261,8 @@ def _plain_parties(sentence: Sentence, first: int, *, sure: bool) -> int:
     while position < min(first + _LONGEST_PLAIN, len(sentence)):
         if position > first and (sentence.hard[position] or sentence.dash[position] or sentence.bracket[position]):
             break
-        bound = sentence.tight[position] or sentence.tokens[position].raw == "&"
-        if not (bound and position > first) and _ends_plain(sentence, first, position, sure=sure):
+        bound = sentence.is_bound(position) or sentence.tokens[position].raw == "&"
+        if not bound and _ends_plain(sentence, first, position, sure=sure):
             break
         position += 1
     return _without_topic(sentence, first, position)
@@ -254,9 +272,17 @@ def _ends_plain(sentence: Sentence, first: int, position: int, *, sure: bool) ->
     """Whether the parties end before this word; after "between" they may be several, after "of" only two."""
     classes, word = sentence.classes, sentence.words[position]
     joined = "and" in sentence.words[first:position]
-    if sentence.comma[position] and position > first and word not in classes.suffixes and word != "dba":
+    if sentence.comma[position] and position > first and word not in classes.suffixes | classes.connective:
         # A list of parties goes on until its "and"; after it, a comma ends the name.
         return joined or not sure or word in classes.stops or sentence.stands(classes.topics, position) > 0
+    if (
+        sentence.word(position - 1) in _ENDING_FORMS
+        and word != "and"
+        and word not in classes.suffixes | classes.connective
+        and not sentence.stands(classes.trading, position)
+        and position > first
+    ):
+        return True
     if word == "and":
         following = sentence.word(position + 1)
         again = sure or following == "others" or following in classes.organisations
@@ -273,6 +299,8 @@ def _ends_list(sentence: Sentence, position: int) -> bool:
     if word in ("others", "the", ""):
         return word == ""
     topic = sentence.stands(sentence.classes.topics, position)
+    if sentence.is_bound(position):
+        return False
     return word in sentence.classes.stops or topic > 1 or (topic == 1 and word not in sentence.classes.organisations)
 
 

@@ -72,7 +72,7 @@ def _left_of(sentence: Sentence, position: int, head: int) -> int:
     elif word in classes.prepositions or word in classes.conjunctions:
         inside = _connective_inside(sentence, before, head, named)
     elif word in classes.sentence or word in classes.verbs:
-        inside = named or _after_article(sentence, before)
+        inside = named or _after_article(sentence, before) or _starts_heading(sentence, before, head)
     elif word in classes.requests:
         inside = not _begins_clause(sentence, before)
     else:
@@ -170,7 +170,7 @@ def _comma_inside(sentence: Sentence, position: int) -> bool:
     """Whether the comma before ``position`` is part of a name: before a corporate form, or in a list of a title."""
     classes, before = sentence.classes, position - 1
     word = sentence.words[position]
-    if word in classes.suffixes or word == "dba":
+    if word in classes.suffixes or word in classes.connective:
         return True
     if sentence.is_kind(position) and sentence.is_kind(before) and sentence.words[before] not in classes.roles:
         return True
@@ -236,6 +236,16 @@ def _opens_name(sentence: Sentence, article: int) -> bool:
         and sentence.words[opener] in _OPENERS
         and (opener <= 1 or sentence.hard[opener] or sentence.comma[opener])
     )
+
+
+def _starts_heading(sentence: Sentence, position: int, head: int) -> bool:
+    """Whether the first word is a name, since the question begins only later: "Does Energy lease: who pays?"."""
+    end = sentence.match_at[head].end
+    if position or not sentence.named[1] or end >= len(sentence):
+        return False
+    return (sentence.hard[end] or sentence.dash[end] or sentence.comma[end]) and sentence.words[
+        end
+    ] in sentence.classes.sentence
 
 
 def _begins_clause(sentence: Sentence, position: int) -> bool:

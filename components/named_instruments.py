@@ -62,11 +62,21 @@ def _heads(sentence: Sentence) -> list[TypeMatch]:
     """The types that are not part of a later type's name ("*Guaranty* Bank loan agreement")."""
     heads: list[TypeMatch] = []
     for match in sentence.matches:
-        furthest = reach(sentence, match.start)
-        while heads and heads[-1].start >= furthest:
-            heads.pop()
+        if _may_absorb(sentence, match):
+            furthest = reach(sentence, match.start)
+            while heads and heads[-1].start >= furthest:
+                heads.pop()
         heads.append(match)
     return heads
+
+
+def _may_absorb(sentence: Sentence, match: TypeMatch) -> bool:
+    """An everyday word after a type is the topic ("acme nda *license* grant"), unless it is written as a title's."""
+    if not match.weak or sentence.named[match.start]:
+        return True
+    following = sentence.word(match.end)
+    ends = match.end >= len(sentence) or sentence.hard[match.end] or following.isdigit() or following in ("no", "to")
+    return match.type in sentence.vocabulary.modifying and ends
 
 
 def _instrument(sentence: Sentence, match: TypeMatch, start: int, end: int) -> NamedInstrument:
@@ -90,7 +100,7 @@ def _is_named(sentence: Sentence, instrument: NamedInstrument) -> bool:
     start, end, match = instrument.start, instrument.end, instrument.match
     if _is_verb(sentence, match, start):
         return False
-    if end > match.end and instrument.after:
+    if sentence.has_name(range(match.end, end)) or _names_two(sentence, instrument):
         return True
     before = range(start, match.start)
     determiner = sentence.word(start - 1) if start and not sentence.hard[start] else ""
@@ -100,20 +110,27 @@ def _is_named(sentence: Sentence, instrument: NamedInstrument) -> bool:
         return True
     if determiner in classes.deictic or determiner in classes.indefinite:
         return False
-    if not strong and not _is_common_name(sentence, before, definite=determiner == "the"):
+    if not strong and not _is_common_name(sentence, before):
         return False
     owned = any(sentence.tokens[position].possessive for position in before)
     return not match.weak or determiner == "the" or owned
 
 
-def _is_common_name(sentence: Sentence, before: range, *, definite: bool) -> bool:
+def _names_two(sentence: Sentence, instrument: NamedInstrument) -> bool:
+    """A title that says by two types which paper it is: "Franchise Agreement Addendum to Lease Agreement"."""
+    before = range(instrument.start, instrument.match.start)
+    after = range(instrument.match.end, instrument.end)
+    return all(any(position in sentence.match_at for position in side) for side in (before, after))
+
+
+def _is_common_name(sentence: Sentence, before: range) -> bool:
     """A name of common words alone: "the Housing Services lease", "electric city distributor agreement"."""
     organisations = sentence.classes.organisations
     words = [position for position in before if sentence.words[position] not in _TIES]
     common = [p for p in words if sentence.words[p] in organisations and not sentence.is_kind(p)]
-    if len(common) > 1 or (common and definite and len(words) > 1):
-        return True
-    return bool(common) and all(sentence.named[position] for position in words)
+    if sentence.words[before.start : before.start + 1] == ["the"] and before.start and sentence.named[before.start]:
+        return len(before) > 1  # "in The Joint lease": the capital shows that the article is part of the name
+    return (len(words) > 1 and bool(common)) or (bool(common) and all(sentence.named[position] for position in words))
 
 
 def _is_verb(sentence: Sentence, match: TypeMatch, start: int) -> bool:

@@ -15,7 +15,9 @@ _TIGHT = re.compile(r"[-‐-–−\u05be/.,&'’_]?")
 _ACTION = ("tion", "ment", "ing", "ance", "ence")
 _OPENING = re.compile(r"(?:^|[\s(,:–—-])[\"“”'‘’«„״]$")
 _CLOSING = re.compile(r"^[®™]?[.,]?[\"“”'’»״]")
-_ABBREVIATIONS = frozenset("no nos nr vs v mr mrs ms dr st jr sr mt ft ave dept est bros".split())
+_ABBREVIATIONS = frozenset(
+    "no nos nr vs v mr mrs ms dr prof hon rev gen gov st jr sr mt ft ave dept est bros messrs".split()
+)
 
 
 class WordClasses:
@@ -117,10 +119,28 @@ class Sentence:
             return not self.vocabulary.is_generic(word)
         return not (word in classes.topic_words or self.vocabulary.is_generic(word))
 
+    def is_bound(self, position: int) -> bool:
+        """Whether a hyphen or the like binds this word to a neighbour."""
+        return self.tight[position] or (position + 1 < len(self) and self.tight[position + 1])
+
+    def has_name(self, positions: range) -> bool:
+        """Whether these words can name one instrument: a strong word, a number, or several common words of names."""
+        classes = self.classes
+        common = classes.organisations - classes.kinds
+        unsaying = classes.roles | classes.topic_words | classes.articles | {"and", "of"}
+        said = [position for position in positions if self.words[position] not in unsaying]
+        if len(said) > 1 and any(self.words[position] in common for position in said):
+            return True
+        return any(
+            self.is_strong(position)
+            or (self.named[position] and self.words[position] not in unsaying and position not in self.match_at)
+            or self.words[position][:1].isdigit()
+            for position in positions
+        )
+
     def is_initial(self, position: int) -> bool:
         """Whether this is a letter or a digit that a hyphen binds to a word of a name: "I-Escrow", "BW-3"."""
-        bound = self.tight[position] or (position + 1 < len(self) and self.tight[position + 1])
-        return bound and position not in self.match_at and len(self.words[position]) == 1
+        return self.is_bound(position) and position not in self.match_at and len(self.words[position]) == 1
 
     def says(self, position: int) -> bool:
         """Whether the word is the verb of "the lease *says* that", "*states* about", and not a word of a name."""
@@ -132,7 +152,11 @@ class Sentence:
     def is_kind(self, position: int) -> bool:
         """Whether this word says what sort of instrument it is: "license", "exclusive", "customization"."""
         word = self.words[position]
-        return word in self.classes.kinds or (len(word) > 6 and word.endswith(_ACTION))
+        return word in self.classes.kinds or self.is_action(position)
+
+    def is_action(self, position: int) -> bool:
+        """Whether the word is a noun of something done, by its ending."""
+        return len(self.words[position]) > 6 and self.words[position].endswith(_ACTION)
 
     def _is_hard(self, position: int, gap: str) -> bool:
         if _HARD.search(gap):

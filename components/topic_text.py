@@ -29,14 +29,15 @@ def topic_text(sentence: Sentence, names: Sequence[tuple[int, int]]) -> str:
     gone = [False] * len(sentence)
     for start, end in names:
         gone[start:end] = [True] * (end - start)
-    for start, end in names:
+    for start, _ in names:
         _untie(sentence, gone, start)
-        _remove_saying(sentence, gone, start, end)
     for (_, end), (start, _) in pairwise(names):
         if all(
             gone[position] or sentence.words[position] in ("and", "or", "with", "to") for position in range(end, start)
         ):
             gone[end:start] = [True] * (start - end)
+    for start, end in names:
+        _remove_saying(sentence, gone, start, end)
     if not any(_is_content(sentence, position) for position in range(len(sentence)) if not gone[position]):
         return sentence.query
     return _join(sentence, gone) or sentence.query

@@ -162,8 +162,8 @@ class Vocabulary:
         for start in range(len(tokens)):
             partial: dict[str, str] = {"": ""}
             for end in range(start, min(start + _LONGEST_TYPE, len(tokens))):
-                if end > start and not joined[end]:
-                    break
+                if (end > start and not joined[end]) or "." in tokens[end].raw:
+                    break  # "S.p.A." is a company's form, and no SPA
                 partial = {
                     key + lemma: f"{text} {word}".strip()
                     for key, text in partial.items()

@@ -17,14 +17,14 @@ _GERSHAYIM = '"”“„″\u05f4'
 _WORD = re.compile(
     rf"""
       (?<![^\W_]) [^\W\d_] (?:\.[^\W\d_])+ (?![^\W_]) (?:[{_APOSTROPHES}]s\b | \.)?   # L.P.  S.A.S  L.L.C's
-    | (?<![^\W_]) [^\W\d_] (?:/[^\W\d_])+ (?![^\W_])           # A/S  d/b/a
+    | (?<![^\W_]) [^\W\d_] (?:/[^\W\d_])+ (?![^\W_]) (?:[{_APOSTROPHES}]s\b)?   # A/S  d/b/a
     | (?<![^\W_]) [^\W_]{{1,2}} & [^\W_]{{1,2}} (?![^\W_])     # AT&T  R&D
     | (?<![^\W_]) \d+ (?:[/.,]\d+)+ (?![^\W_])                 # 5/8/14  10.27  1,200
     | {_LETTER}+
       (?: (?: (?<={_HEBREW}) (?:[{_GERSHAYIM}] | [{_GERESH}]{{1,2}}) (?={_HEBREW})
           | [{_APOSTROPHES}] (?=[^\W_]) | \. (?=[^\W_]{{2}})
           ) {_LETTER}+ )*
-      (?: (?<={_HEBREW}) \u05f3 )?
+      (?: (?<={_HEBREW}) \u05f3 | \.[{_APOSTROPHES}]s\b )?      # Inc.'s
     | &
     """,
     re.VERBOSE,
@@ -73,7 +73,7 @@ def tokenise(text: str, solid: Mapping[str, Sequence[str]] | None = None) -> lis
 def _token(text: str, match: re.Match[str], previous_end: int) -> Token:
     raw, start, end = match.group(), match.start(), match.end()
     possessive = bool(_POSSESSIVE.search(raw)) and len(raw) > 2
-    word = _POSSESSIVE.sub("", raw) if possessive else raw
+    word = _POSSESSIVE.sub("", raw).rstrip(".") if possessive else raw
     if (
         not possessive
         and raw[-1] in "sS"
@@ -108,6 +108,5 @@ def normal_form(word: str) -> str:
         return "and"
     word = unicodedata.normalize("NFKC", word).casefold()
     word = _MARKS.sub("", _POINT.sub("", word))
-    if len(word.replace(".", "").replace("/", "")) <= (len(word) + 1) // 2 and not word.isdigit():
-        word = word.replace(".", "").replace("/", "") if not word[0].isdigit() else word
-    return word
+    letters = word.replace(".", "")
+    return letters if len(letters) <= (len(word) + 1) // 2 and letters.isalpha() else word
