@@ -2,7 +2,7 @@
 """The heading under which a document goes: found in its opening, without exhibit numbers, notices and debris (I4)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from haystack_integrations.components.pincite.name_words import (
@@ -222,7 +222,7 @@ def _candidates(text: str, tokens: list[Token]) -> Iterator[Heading]:
         fresh = tokens[i - 1].text in _RESTARTS
 
 
-def _plausible(run: list[Token], tokens: list[Token], i: int, *, alone: bool) -> bool:
+def _plausible(run: Sequence[Token], tokens: list[Token], i: int, *, alone: bool) -> bool:
     words = [t for t in run if t.text[0].isalpha()]
     if len(run) > 1 and run[0].text.isdigit() and run[1].text == ".":
         return False

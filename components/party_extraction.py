@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from haystack_integrations.components.pincite.name_words import INSTRUMENT_HEADS, SUFFIXES
+from haystack_integrations.components.pincite.name_words import INSTRUMENT_HEADS
 from haystack_integrations.components.pincite.opening_text import BLANK, BREAK, Token, closing, is_capital
 from haystack_integrations.components.pincite.party_mentions import (
     NameSpan,
@@ -15,7 +15,7 @@ from haystack_integrations.components.pincite.party_mentions import (
     signing_parties,
     with_aliases,
 )
-from haystack_integrations.components.pincite.party_names import introduced, is_company, read_name
+from haystack_integrations.components.pincite.party_names import introduced, is_company, is_suffix, read_name
 
 _MAX_PARTIES = 12
 _MAX_ANCHORS = 8
@@ -202,7 +202,7 @@ def _only_mentioned(tokens: Sequence[Token], place: int, end: int, words: Sequen
         return True
     if any(t.text.isdigit() and len(t.text) > 3 for t in tokens[place:end]):
         return True
-    phrase = before.lower == "and" and _capital_word(tokens[place - 2])
+    phrase = before.lower == "and" and _capital_word(tokens, place - 2)
     return phrase and not (end - place >= 2 and _defined_at(tokens, end))
 
 
@@ -233,8 +233,8 @@ def _outside_parentheses(skipped: Sequence[Token]) -> list[Token]:
     return words
 
 
-def _capital_word(token: Token) -> bool:
-    return token.text[0].isalpha() and token.text[0].isupper() and token.lower.replace(".", "") not in SUFFIXES
+def _capital_word(tokens: Sequence[Token], i: int) -> bool:
+    return tokens[i].text[0].isalpha() and tokens[i].text[0].isupper() and not is_suffix(tokens, i)
 
 
 def _enumerator(tokens: Sequence[Token], i: int) -> bool:

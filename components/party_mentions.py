@@ -74,7 +74,7 @@ def with_aliases(text: str, tokens: Sequence[Token], spans: Sequence[NameSpan], 
         between = text[start : min(stop, start + 900)]
         trade = _TRADE_NAME.search(between)
         trade_name = " ".join(trade.group(1).split()) if trade else ""
-        others = [*(m.group(1) for m in _OTHER_NAME.finditer(between)), *_aliases(between)]
+        others = [*(m.group(1).strip() for m in _OTHER_NAME.finditer(between)), *_aliases(between)]
         aliases = tuple(dict.fromkeys(a for a in others if key(a) != key(span.name)))[:_MAX_ALIASES]
         clean = " ".join(span.name.split()).strip(" ,;-–")
         if (clean or aliases or trade_name) and not any(clean and key(clean) == key(p.name) for p in parties):
@@ -99,13 +99,14 @@ def defined_parties(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
     spans: list[NameSpan] = []
     i = 0
     while i < len(tokens) and tokens[i].start < _DEFINED_REACH_CHARS and len(spans) < _MAX_MENTIONS:
-        end = 0
+        after = i + 1
         if tokens[i].text[0].isalnum() and is_capital(tokens[i].text):
             end, _ = read_name(tokens, i, len(tokens))
             company = is_company(tokens[i:end]) and introduced(tokens, end) if end else False
             if end and (company or described_as_company(tokens, end) or _hereinafter(tokens, end)):
                 spans.append(NameSpan(text[tokens[i].start : tokens[end - 1].end], True, i, end))
-        i = max(end, i + 1)
+                after = end
+        i = after
     parties = with_aliases(text, tokens, spans, len(tokens))
     in_role = [any(_tells_role(a, p.name) for a in p.aliases[:2]) for p in parties]
     if not any(in_role):

@@ -92,7 +92,8 @@ def _takes_word(tokens: Sequence[Token], at: int, start: int, capitals: int) -> 
         return "link" if capitals and (_joins(tokens, at) or _crown(tokens, at)) else ""
     if capitals and word in _LINKS:
         return "link" if _capital_at(tokens, at + 1) and not tokens[at + 1].text[0].isdigit() else ""
-    if is_capital(token.text) or is_caseless(token.text) or (at == start and _lower_name(tokens, at)):
+    small = at == start or (capitals == at - start and tokens[start].text.islower())
+    if is_capital(token.text) or is_caseless(token.text) or (small and _lower_name(tokens, at)):
         return "name"
     inside = capitals and word.isalpha() and _capital_at(tokens, at + 1) and _suffix_near(tokens, at, 4)
     return "link" if inside or _crown(tokens, at - 1) or _crown(tokens, at - 2) else ""
@@ -138,7 +139,7 @@ def is_suffix(tokens: Sequence[Token], i: int) -> bool:
     following = tokens[i + 1].lower if i + 1 < len(tokens) else ""
     if word == "incorporated" and following in ("in", "under", "and", "pursuant", "as"):
         return False
-    return is_capital(token.text) or is_caseless(token.text) or word in _LEGAL_FORMS_ANY_CASE
+    return is_capital(token.text) or is_caseless(token.text) or word in _LEGAL_FORMS_ANY_CASE or "." in token.text
 
 
 def is_company(name: Sequence[Token]) -> bool:

@@ -36,6 +36,7 @@ _PREFIX = re.compile(
     | (?:exhibit|annex|attachment|appendix)\b\s*$
     | (?:conformed|execution|executed|redacted|final|draft|signature|electronic|revised|working|public)\s+
           (?:copy|version|draft|form)\b
+    | (?:draft|final|sample|specimen|copy)\s*$
     | (?:strictly\s+)?(?:(?:private|personal)\s+(?:and|&)\s+confidential\b)
     | (?:strictly\s+)?(?:private\s+(?:and|&)\s+)?confidential(?=\s|$)
           (?!\s*(?:and|&|disclosure|information|-|agreement|non))
@@ -72,7 +73,7 @@ def skip_prefix(text: str, tokens: Sequence[Token], i: int) -> int:
 
 def title_run(tokens: Sequence[Token], i: int, *, across_lines: bool) -> Sequence[Token]:
     """The longest run of title words from token ``i``; a line break is crossed only where the title plainly goes on."""
-    run: Sequence[Token] = []
+    run: list[Token] = []
     headed_upper = False
     while i < len(tokens) and len(run) < _MAX_TITLE_TOKENS:
         token = tokens[i]
@@ -158,7 +159,7 @@ def all_upper(tokens: Sequence[Token]) -> bool:
 
 
 def _line_from(tokens: Sequence[Token], i: int) -> Sequence[Token]:
-    line: Sequence[Token] = []
+    line: list[Token] = []
     for token in tokens[i : i + 24]:
         if token.text == BREAK:
             if line:
