@@ -41,8 +41,11 @@ lint: $(STAMP) ## check style and formatting
 types: $(STAMP) ## check types
 	@$(RUN) .ci/types.py
 
-bench: $(STAMP) ## measure speed and quality on this machine
-	@$(RUN) benchmarks/run.py
+bench: $(STAMP) ## measure the legs and the whole pipeline with the demo corpus's labelled questions
+	@PINCITE_HOME="$$PWD/.pincite" $(VENV)/bin/pincite init
+	@PINCITE_HOME="$$PWD/.pincite" $(VENV)/bin/pincite ingest knowledge app/demo/texts --as demo
+	@PINCITE_HOME="$$PWD/.pincite" $(VENV)/bin/pincite bench knowledge --queries app/demo/questions.yaml --as demo \
+	  --backend lexical --backend dense --backend hybrid --backend full
 
 clean: ## remove what the other targets have made, the demo's database included
 	rm -rf $(VENV) .pincite build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -214,9 +214,9 @@ def test_files_and_functions_are_short(path: Path) -> None:
 
 
 def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function without its docstring, which may be as long as it needs."""
-    lines = (function.end_lineno or 0) - function.lineno + 1
+    """Lines of a function's body; its signature and its docstring may be as long as they need."""
     first = function.body[0]
+    lines = (function.end_lineno or 0) - first.lineno + 1
     if ast.get_docstring(function) is not None:
         lines -= (first.end_lineno or 0) - first.lineno + 1
     return lines
