@@ -2,7 +2,7 @@
 """Titles and names in the capitalisation a person would use, and the words in them that tell one from another (I4)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from haystack_integrations.components.pincite.name_words import COMMON_WORDS, SMALL_WORDS, SUFFIXES
 from haystack_integrations.components.pincite.opening_text import Token, is_upper
@@ -24,27 +24,35 @@ _FORMS = {
 class CaseBook:
     """How the opening of a document writes its words, to give words in capitals back their usual form."""
 
-    def __init__(self, tokens: Iterable[Token]) -> None:
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        self._looked_up: set[str] = set()
         self._mixed: dict[str, str] = {}
         self._lower: set[str] = set()
         self._acronyms: set[str] = set()
-        before = pending = ""
-        for token in tokens:
-            text = token.text
-            if not text[0].isalpha():
+
+    def _look_up(self, phrase: str) -> None:
+        """Find how the opening writes the words of ``phrase`` that are in capitals there."""
+        wanted = {w.casefold() for w in _WORD.findall(phrase) if is_upper(w)} - self._looked_up
+        if not wanted:
+            return
+        self._looked_up |= wanted
+        for i, token in enumerate(self._tokens):
+            if token.lower not in wanted:
                 continue
-            if is_upper(text):
-                # Capitals between words in small letters are an acronym; several in a row are a heading.
-                pending = "" if before and is_upper(before) else text
+            if is_upper(token.text):
+                if len(token.text) <= _MAX_ACRONYM and self._stands_alone(i):
+                    self._acronyms.add(token.lower)
+            elif token.text.islower():
+                self._lower.add(token.lower)
             else:
-                if pending and len(pending) <= _MAX_ACRONYM:
-                    self._acronyms.add(pending.casefold())
-                pending = ""
-                if text.islower():
-                    self._lower.add(text)
-                else:
-                    self._mixed.setdefault(token.lower, text)
-            before = text
+                self._mixed.setdefault(token.lower, token.text)
+
+    def _stands_alone(self, i: int) -> bool:
+        """Whether the words around a word in capitals are in small letters: an acronym, where several are a heading."""
+        before = [t.text for t in self._tokens[max(0, i - 4) : i] if t.text[0].isalpha()]
+        after = [t.text for t in self._tokens[i + 1 : i + 5] if t.text[0].isalpha()]
+        return bool(before and after) and not is_upper(before[-1]) and not is_upper(after[0])
 
     def word(self, word: str, *, first: bool, name: bool) -> str:
         """One word in usual form; a word that is not in capitals alone is left as it is."""
@@ -70,6 +78,7 @@ class CaseBook:
 
     def phrase(self, text: str, *, name: bool = False) -> str:
         """A heading or a name in usual form; one that is not in capitals is only tidied."""
+        self._look_up(text)
         count = 0
 
         def usual(match: re.Match[str]) -> str:

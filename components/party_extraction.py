@@ -67,15 +67,24 @@ def find_parties(text: str, tokens: Sequence[Token], whole: str = "") -> tuple[P
             best, best_score = found, score
         if len(found) >= 2 and all(p.strong for p in found[:2]):
             break
-    if sum(bool(p.name) for p in best) >= 2:
+    if _named(best) >= 2:
         return best
     labelled = labelled_parties(text, tokens)
     best = _merge(labelled, best) if len(labelled) > 1 and not any(p.strong for p in best) else _merge(best, labelled)
-    if sum(bool(p.name) for p in best) < 2:
-        best = _merge(best, defined_parties(text, tokens))
-    if sum(bool(p.name) for p in best) < 2:
-        best = _merge(best, addressed_party(text, tokens))
-    return best if any(p.name for p in best) else _merge(best, signing_parties(closing(whole)))
+    best = _fill(best, defined_parties(text, tokens, roles=True))
+    best = _fill(best, addressed_party(text, tokens))
+    if _named(best) < 2:
+        best = _merge(best, signing_parties(closing(whole), persons=not _named(best)))
+    return best if _named(best) else _merge(best, defined_parties(text, tokens, roles=False))
+
+
+def _named(parties: Sequence[Party]) -> int:
+    return sum(bool(p.name) for p in parties)
+
+
+def _fill(first: tuple[Party, ...], second: Sequence[Party]) -> tuple[Party, ...]:
+    """Add further parties where fewer than two are named."""
+    return _merge(first, second) if _named(first) < 2 else first
 
 
 def _score(parties: Sequence[Party], tokens: Sequence[Token], anchor: int) -> float:

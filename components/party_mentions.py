@@ -90,11 +90,12 @@ def _aliases(text: str) -> Iterator[str]:
             yield alias
 
 
-def defined_parties(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
+def defined_parties(text: str, tokens: Sequence[Token], *, roles: bool) -> tuple[Party, ...]:
     """
     Names that the opening defines: ``Acme, Inc., a Delaware corporation (the "Company")``.
 
-    Where some are defined by a role, the others are agencies, laws and plans that the text mentions.
+    With ``roles`` only those that are defined by a role or a word of their own name; the others may be agencies and
+    companies that the text mentions.
     """
     spans: list[NameSpan] = []
     i = 0
@@ -108,10 +109,9 @@ def defined_parties(text: str, tokens: Sequence[Token]) -> tuple[Party, ...]:
                 after = end
         i = after
     parties = with_aliases(text, tokens, spans, len(tokens))
-    in_role = [any(_tells_role(a, p.name) for a in p.aliases[:2]) for p in parties]
-    if not any(in_role):
+    if not roles:
         return parties[:2]
-    return tuple(p for p, chosen in zip(parties, in_role, strict=True) if chosen)
+    return tuple(p for p in parties if any(_tells_role(a, p.name) for a in p.aliases[:2]))
 
 
 def _hereinafter(tokens: Sequence[Token], end: int) -> bool:
@@ -176,11 +176,11 @@ def _is_label(tokens: Sequence[Token]) -> bool:
     )
 
 
-def signing_parties(text: str) -> tuple[Party, ...]:
-    """Companies that stand right before "By:" in the signature blocks of a squeezed text; else who signed ("/s/ X")."""
+def signing_parties(text: str, *, persons: bool) -> tuple[Party, ...]:
+    """Companies right before "By:" in the signature blocks of a text; with ``persons`` also who signed ("/s/ X")."""
     tokens = tokenize(text)
     companies: dict[str, Party] = {}
-    persons: dict[str, Party] = {}
+    signers: dict[str, Party] = {}
     for i, token in enumerate(tokens[:-1]):
         if token.text in ("By", "BY") and tokens[i + 1].text in (":", "/"):
             _put(companies, _company_before(text, tokens, i))
@@ -190,8 +190,8 @@ def signing_parties(text: str) -> tuple[Party, ...]:
             place = i + 2 + (tokens[i + 2].text == "/")
             end, _ = read_name(tokens, place, min(len(tokens), place + 4))
             if end - place > 1 and i and tokens[i - 1].text != ":":
-                _put(persons, text[tokens[place].start : tokens[end - 1].end])
-    found = companies if len(companies) > 1 else {**companies, **persons}
+                _put(signers, text[tokens[place].start : tokens[end - 1].end])
+    found = companies if len(companies) > 1 or not persons else {**companies, **signers}
     return tuple(found.values())[:_MAX_MENTIONS]
 
 
