@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-OPENING_CHARS = 6_000
+OPENING_CHARS = 5_000
 CLOSING_CHARS = 4_500
 # Blank pages, rules and dotted lines may fill the front of a file; they are squeezed before the opening is cut.
 _RAW_OPENING_CHARS = 20_000
@@ -27,13 +27,14 @@ _FORMAT_MARKS = r"\u200b-\u200f\u202a-\u202e\ufeff"
 _SPACE = re.compile(rf"(?:[^\S ]|[{_FORMAT_MARKS}])[\s{_FORMAT_MARKS}]*| [\s{_FORMAT_MARKS}]+")
 # "_____", ".....", "[***]", "[●]", "[insert name]", "<Company name>": places left open or blacked out.
 _OPEN_PLACE = re.compile(
-    r"_[_ ]*_+|\.{4,}|…+|\[[\s*●•·.xX_\-]{0,40}\]|\[[^\[\]\n]{0,60}\]|<[^<>\n]{1,60}>|\*{3,}|\b[xX]{3,}\b"
+    r"(?=[_.…\[<*xX])"
+    r"(?:_[_ ]*_+|\.{4,}|…+|\[[\s*●•·.xX_\-]{0,40}\]|\[[^\[\]\n]{0,60}\]|<[^<>\n]{1,60}>|\*{3,}|\b[xX]{3,}\b)"
 )
 _RULE = re.compile(r"[-=~–—]{3,}(?:[ -]*[-=~–—]{3,})*")
 # A plain quote inside a Hebrew word marks an abbreviation, not a quotation.
 _GERSHAYIM = re.compile(r'(?<=[א-ת])"(?=[א-ת])')
 # "B E T W E E N", "W I T N E S S E T H"
-_SPACED_OUT = re.compile(r"(?<!\S)(?:[A-Z] ){4,20}[A-Z](?![^\s:,.])")
+_SPACED_OUT = re.compile(r"[A-Z](?<!\S.) (?:[A-Z] ){3,20}[A-Z](?![^\s:,.])")
 _COMPANY_INSIDE = re.compile(r"\b(?:Ltd|Limited|Inc|LLC|LLP|Corp|GmbH|plc)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\n|____|[^\W_](?:[\w'&/+\-״׳]|\.(?=\w)|!(?=\s))*|\S")
 

@@ -86,7 +86,7 @@ def identify(text: str, source_id: str, meta: Mapping[str, Any]) -> Identity:
     """
     Name a document from its text, its file name and its metadata.
 
-    :param text: the extracted text; only its first 6,000 and last 3,000 characters count.
+    :param text: the extracted text; only its first 5,000 characters (blanks squeezed) and last 4,500 count.
     :param source_id: path of the source; its last part is the file name.
     :param meta: metadata; a non-empty ``title`` is taken as it is.
     """
