@@ -8,19 +8,19 @@ from typing import NamedTuple
 from haystack_integrations.components.pincite.sections import Heading
 
 # What a cut costs, by the kind of place, in units of the cost of an empty span.
-HEADING, PARAGRAPH, LINE_END, SENTENCE, CLAUSE, LINE_WRAP, WORD, INSIDE_WORD = (
-    0.0,
-    0.05,
-    0.08,
-    0.12,
-    0.3,
-    0.4,
-    0.6,
-    1.5,
-)
+HEADING = 0.0
+PARAGRAPH = 0.05
+LINE_END = 0.08
+SENTENCE = 0.12
+CLAUSE = 0.3
+LINE_WRAP = 0.4
+WORD = 0.6
+AFTER_HEADING = 1.0  # parts a heading from what it heads
+INSIDE_WORD = 1.5
 SPAN_COST = 0.25  # each further span: fewer, fuller spans
 _CELLS = 24  # candidate cuts kept per maximum length: bounds the work on text made of tiny lines
 
+_LABEL_LOSS = 12  # characters that a heading may have in the text beyond its label: blanks, dots, marks
 _LONGEST_CLUSTER = 16  # characters; more accents on one letter are noise, and may be parted
 
 _ABBREVIATIONS = (
@@ -59,11 +59,15 @@ def find_cuts(text: str, headings: list[Heading], maximum: int) -> list[Cut]:
     first = len(text) - len(text.lstrip())
     last = len(text.rstrip())
     cuts = {cut.start: cut for cut in _natural(text) if first < cut.end and cut.start < last}
+    below = -1  # where the last heading ends, about: its label has lost dots and blanks
     for heading in headings:
         if first < heading.start < last:
             before = cuts.get(heading.start)
             end = before.end if before else _blank_start(text, heading.start)
-            cuts[heading.start] = Cut(end, heading.start, HEADING)
+            cost = HEADING if heading.start > below else AFTER_HEADING
+            cuts[heading.start] = Cut(end, heading.start, cost)
+        below = heading.start + len(heading.label) + _LABEL_LOSS
+        _keep_with_next(cuts, heading, below)
     kept = _thinned(sorted(cuts.values()), max(1, maximum // _CELLS))
     return _bridged(text, [Cut(first, first, 0.0), *kept, Cut(last, last, 0.0)], maximum)
 
@@ -98,6 +102,13 @@ def cheapest(cuts: list[Cut], maximum: int, target: int) -> list[int]:
     while path[-1]:
         path.append(came_from[path[-1]])
     return path[::-1]
+
+
+def _keep_with_next(cuts: dict[int, Cut], heading: Heading, below: int) -> None:
+    """Make the cut dear that parts a heading from what it heads."""
+    for place in range(heading.start + len(heading.label), below + 1):
+        if place in cuts and place > heading.start:
+            cuts[place] = cuts[place]._replace(cost=AFTER_HEADING)
 
 
 def _natural(text: str) -> list[Cut]:

@@ -40,7 +40,7 @@ _RUN_IN_TITLE = re.compile(rf"[ \t]*[.:–—-]?[ \t]*(?P<title>{_TITLE})[ \t]*(
 _HEBREW_TITLE = re.compile(r"[ \t]*[.:–—-]?[ \t]*(?P<title>[א-ת][^\n.:]{1,70}?)[ \t]*(?:[.:]|$)")
 # Inside a long line: after the end of a sentence, "4.2 Term." or "Section 5. Indemnification."
 _INSIDE = re.compile(
-    rf"(?<=[.;:)\]”\"])[ \t]+(?P<label>(?:(?:SECTION|Section)[ \t]+)?(?P<number>{_NUMBER})\.?[ \t]+"
+    rf"(?<=[.;:)\]”\"])[ \t]+(?P<label>(?P<keyword>(?:SECTION|Section)[ \t]+)?(?P<number>{_NUMBER})\.?[ \t]+"
     rf"(?P<title>{_TITLE}))[ \t]*[.:](?=[ \t])"
 )
 
@@ -79,7 +79,8 @@ def find_headings(text: str) -> list[Heading]:
         if heading:
             found[heading.start] = heading
     for match in _INSIDE.finditer(text):
-        heading = Heading(match.start("label"), _clause_level(match["number"]), _clean(match["label"]))
+        label = f"{match['keyword'] or ''}{match['number']} {match['title']}"
+        heading = Heading(match.start("label"), _clause_level(match["number"]), _clean(label))
         found.setdefault(heading.start, heading)
     return [found[start] for start in sorted(found)]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cuts the text of sources into spans that can be pinned: exact offsets, page, section and parent extent."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -52,10 +52,10 @@ class SpanSplitter:
             raise ConfigurationError(
                 f"SpanSplitter: target_characters is {self.target_characters}; it must be 1 to {self.max_characters}"
             )
-        if not 0 <= self.overlap_characters < self.max_characters:
+        if not 0 <= self.overlap_characters <= self.max_characters // 2:
             raise ConfigurationError(
                 f"SpanSplitter: overlap_characters is {self.overlap_characters}; "
-                f"it must be 0 to {self.max_characters - 1}"
+                f"it must be 0 to {self.max_characters // 2}"
             )
         if self.parent_characters < self.max_characters:
             raise ConfigurationError(
@@ -128,15 +128,15 @@ class SpanSplitter:
         ]
 
     def _extents(self, text: str, headings: list[Heading]) -> list[_Extent]:
-        cuts = find_cuts(text, headings, self.max_characters)
-        chosen = cheapest(cuts, self.max_characters, self.target_characters or self.max_characters)
+        most = self.max_characters - self.overlap_characters  # each span has room for what it repeats
+        cuts = find_cuts(text, headings, most)
+        chosen = cheapest(cuts, most, min(self.target_characters or most, most))
         starts = [cut.start for cut in cuts]
         extents: list[_Extent] = []
         for first, last in pairwise(chosen):
             start, end = starts[first], cuts[last].end
             if self.overlap_characters and first:
-                earliest = max(start - self.overlap_characters, end - self.max_characters)
-                start = starts[bisect_right(starts, earliest - 1)]
+                start = starts[bisect_left(starts, start - self.overlap_characters)]
             extents.append(_Extent(start, end))
         return extents
 
