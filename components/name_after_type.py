@@ -129,7 +129,14 @@ def _parties(sentence: Sentence, match: TypeMatch, position: int) -> int:
         _is_another(sentence, match, first, end) or not (sentence.informative or _is_likely(sentence, match, names))
     ):
         return 0
-    return end if sentence.has_name(names) else 0
+    return _with_type(sentence, first, end) if sentence.has_name(names) else 0
+
+
+def _with_type(sentence: Sentence, first: int, end: int) -> int:
+    """The end of the instrument that the words name: "guaranty of *the Acme lease*"."""
+    other = sentence.match_at.get(end)
+    named = other is not None and other.start == end and name_start(sentence, end) <= first + 1
+    return other.end if other is not None and named else end
 
 
 def _is_another(sentence: Sentence, match: TypeMatch, first: int, end: int) -> bool:

@@ -128,8 +128,9 @@ def _is_common_name(sentence: Sentence, before: range) -> bool:
     organisations = sentence.classes.organisations
     words = [position for position in before if sentence.words[position] not in _TIES]
     common = [p for p in words if sentence.words[p] in organisations and not sentence.is_kind(p)]
-    if sentence.words[before.start : before.start + 1] == ["the"] and before.start and sentence.named[before.start]:
-        return len(before) > 1  # "in The Joint lease": the capital shows that the article is part of the name
+    function = sentence.classes.sentence | {"the"}
+    if len(before) > 1 and sentence.named[before.start] and sentence.words[before.start] in function:
+        return True  # "in The Joint lease", "Does Energy lease": the capital shows that it is part of the name
     return (len(words) > 1 and bool(common)) or (bool(common) and all(sentence.named[position] for position in words))
 
 
