@@ -80,7 +80,25 @@ def read_file_name(source_id: str, text: str = "") -> FileName:
         return _authored(filer, authored["kind"])
     words = _readable(stem)
     title = " ".join(_present(w) for w in words)
+    if written := _as_written(stem):
+        return FileName(title=written, kind=title if _names_instrument(title) else "", words=" ".join(words))
     return FileName(title=title, kind=title if _names_instrument(title) else "", words=" ".join(words))
+
+
+def _as_written(stem: str) -> str:
+    """
+    A name that a person wrote as a phrase, with its numbers and small words; empty for one put together for a machine.
+
+    File systems forbid the colon and the question mark; "_ " is what stands in their place.
+    """
+    phrase = " ".join(_COPY_NUMBER.sub(" ", stem).replace("_ ", ": ").replace("_", " ").split()).strip(" :-")
+    words = phrase.split()
+    if not words:
+        return ""
+    caseless = sum(word.upper() == word.lower() and word[0].isalpha() for word in words)
+    if caseless * 2 < len(words) and (len(words) < 4 or not phrase[0].isupper()):
+        return ""
+    return "" if _LONG_NUMBER.search(stem) or _DATE.search(stem) or words[-1].casefold() in _NOISE else phrase
 
 
 def _stem(source_id: str) -> str:

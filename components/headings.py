@@ -54,11 +54,12 @@ _MARKDOWN = re.compile(r"^#{1,3}[ \t]+([^\n#]{2,200})", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading as it stands in the opening: its words, and where in the squeezed text it begins and ends."""
+    """A heading as it stands in the opening: its words, and where it begins and ends; ``marked`` as one by Markdown."""
 
     text: str
     start: int
     end: int
+    marked: bool = False
 
 
 def is_generic(title: str) -> bool:
@@ -137,7 +138,7 @@ def first_line(text: str) -> Heading | None:
     """The first line of a text that looks like a heading: Markdown's mark, or short and no sentence."""
     marked = _MARKDOWN.search(text)
     if marked:
-        return Heading(marked.group(1).strip(), marked.start(1), marked.end(1))
+        return Heading(marked.group(1).strip(), marked.start(1), marked.end(1), marked=True)
     for start, line in _lines(text, limit=6):
         body = strip_prefix(line)
         words = body.split()

@@ -25,6 +25,7 @@ _MAX_HINT_WORDS = 7
 _MAX_ROLE_CHARS = 40
 _FIRST_LINE_CHARS = 20_000
 _GIVEN_TO = frozenset({"guaranty", "guarantee", "note", "indemnity", "undertaking"})
+_MAX_LINE_WORDS = 8
 _CAPTION_BEFORE_CHARS = 300
 _COURT_WORDS = re.compile(
     r"\b(?:opinion|order|judge?ment|decision|ruling|decree|complaint|petition|motion|brief|court|appeal|פסק|החלטה)\b",
@@ -101,7 +102,7 @@ def identify(text: str, source_id: str, meta: Mapping[str, Any]) -> Identity:
         parties = find_parties(opening, tokens, text)
     title, source = " ".join(str(meta.get("title") or "").split()), "meta"
     if not title and not data:
-        title, source, instrument = _title_of_text(text, opening, tokens, heading, file_name.kind)
+        title, source, instrument = _title_of_text(text, opening, tokens, heading, file_name)
         if instrument:
             title = _with_hint(_with_parties(cases.phrase(title), parties, cases), file_name, cases)
         title = _shorten(title)
@@ -118,13 +119,14 @@ def identify(text: str, source_id: str, meta: Mapping[str, Any]) -> Identity:
 
 
 def _title_of_text(
-    text: str, opening: str, tokens: Sequence[Token], heading: Heading | None, kind: str
+    text: str, opening: str, tokens: Sequence[Token], heading: Heading | None, file_name: FileName
 ) -> tuple[str, str, bool]:
     """
     The title without parties, where it is from, and whether it is an instrument's.
 
-    Empty when neither the text nor ``kind``, the file name's word for the document, has one.
+    Empty when neither the text nor the file name's word for the document has one.
     """
+    kind = file_name.kind
     caption = find_caption(opening)
     if caption and (heading is None or _COURT_WORDS.search(heading.text) or heading.start > _CAPTION_BEFORE_CHARS):
         return caption, "heading", False
@@ -134,6 +136,9 @@ def _title_of_text(
     if better:
         return better, "file_name", True
     line = first_line(text[:_FIRST_LINE_CHARS])
+    if line and not line.marked and len(line.text.split()) > _MAX_LINE_WORDS and file_name.title:
+        # A long first line is a heading where the file name shares a word with it, else more likely a sentence.
+        line = line if any(covers(line.text, word) for word in file_name.words.split() if telling(word)) else None
     return find_letter(opening, tokens) or (line.text if line else ""), "heading", False
 
 

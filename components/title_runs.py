@@ -16,6 +16,7 @@ from haystack_integrations.components.pincite.opening_text import BLANK, BREAK, 
 
 _PREFIX_REACH_CHARS = 400
 _MAX_TITLE_TOKENS = 32
+_MAX_HEBREW_TOKENS = 14
 # Where the body of an instrument begins; no title runs across one of these.
 STOPS = frozenset(
     "this between among amongst dated whereas witnesseth date made entered effective parties preamble "
@@ -175,7 +176,8 @@ def title_end(run: Sequence[Token]) -> int:
     i = 0
     while i < len(run):
         if run[i].lower in HEBREW_HEADS:
-            return len(run)
+            # Hebrew names the kind first; a head noun further on, or in a long line, stands in a sentence.
+            return len(run) if i <= 1 and len(run) <= _MAX_HEBREW_TOKENS else 0
         if is_head(run[i]):
             end = i + 1
             if i + 1 < len(run):

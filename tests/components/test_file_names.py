@@ -67,3 +67,15 @@ def test_a_kind_of_document_is_no_telling_word() -> None:
 def test_any_file_name_is_read(name: str, text: str) -> None:
     found = read_file_name(name, text)
     assert len(found.title) <= 2_000
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("What to pack for 3 days_ a list.txt", "What to pack for 3 days: a list"),
+        ("אולימפיאדת בייג'ינג (2022).txt", "אולימפיאדת בייג'ינג (2022)"),
+        ("Minutes of the Kite Club 1998 (2).docx", "Minutes of the Kite Club 1998"),
+    ],
+)
+def test_a_name_written_as_a_phrase_is_kept(name: str, title: str) -> None:
+    assert read_file_name(name).title == title
