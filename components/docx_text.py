@@ -9,6 +9,7 @@ from itertools import accumulate
 import docx
 from haystack.components.converters import DOCXToDocument
 from haystack.dataclasses import ByteStream
+from haystack_integrations.components.pincite.docx_numbering import ClauseNumbers
 from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError, storable
 
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -39,10 +40,11 @@ def read_docx(data: bytes) -> Extracted:
         raise UnreadableError("legacy Word format (97-2003); save it as .docx or PDF")
     document = _opened(data)
     title = (document.core_properties.title or "").strip()
-    for paragraph in document.paragraphs:
-        level = _HEADING_STYLE.match(paragraph.style.name or "") if paragraph.style is not None else None
-        if level and paragraph.runs and paragraph.text.strip():
-            paragraph.runs[0].text = "#" * int(level[1]) + " " + paragraph.runs[0].text.lstrip()
+    notes: list[str] = []
+    try:
+        _mark(document)
+    except (AttributeError, KeyError, TypeError, ValueError):  # a list definition that lacks what it must have
+        notes.append("its list definitions are damaged: numbers of clauses are missing")
     marked = BytesIO()
     document.save(marked)
     converted = DOCXToDocument().run(sources=[ByteStream(marked.getvalue())])["documents"]
@@ -53,7 +55,20 @@ def read_docx(data: bytes) -> Extracted:
         raise UnreadableError("no text in it: perhaps only pictures")
     pages = text.split("\f")
     starts = [0, *accumulate(len(page) + 1 for page in pages[:-1])] if len(pages) > 1 else []
-    return Extracted(text, "docx", page_starts=starts, meta={"document_title": title} if title else {})
+    return Extracted(text, "docx", page_starts=starts, meta={"document_title": title} if title else {}, notes=notes)
+
+
+def _mark(document: "docx.document.Document") -> None:
+    """Write into the text what Word only shows: which paragraph is a heading, and the numbers of clauses."""
+    numbers = ClauseNumbers(document)
+    for paragraph in document.paragraphs:
+        label = numbers.label(paragraph)
+        level = _HEADING_STYLE.match(paragraph.style.name or "") if paragraph.style is not None else None
+        mark = ("#" * int(level[1]) + " " if level else "") + (label + " " if label else "")
+        if mark and paragraph.text.strip():
+            run = paragraph.add_run(mark)._r
+            properties = paragraph._p.pPr
+            paragraph._p.insert(0 if properties is None else paragraph._p.index(properties) + 1, run)
 
 
 def _opened(data: bytes) -> "docx.document.Document":

@@ -9,6 +9,8 @@ from typing import Any
 
 import docx
 import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
 from haystack import Document
 from haystack.dataclasses import ByteStream
 from haystack_integrations.components.pincite.data_file_converter import DataFileConverter
@@ -142,6 +144,48 @@ def test_docx_headings_and_tables() -> None:
     assert document.content.startswith("# Term\nIt lasts a year.\n## Renewal\n")
     assert "Fee" in document.content
     assert "100" in document.content
+
+
+def test_docx_numbers_of_clauses_are_text() -> None:
+    levels = "".join(
+        f'<w:lvl w:ilvl="{n}"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'
+        for n, (form, text) in enumerate([("decimal", "%1."), ("decimal", "%1.%2"), ("lowerLetter", "(%3)")])
+    )
+    document = docx.Document()
+    numbering = document.part.numbering_part.element
+    for child in list(numbering):
+        numbering.remove(child)
+    for xml in (
+        f'<w:abstractNum {nsdecls("w")} w:abstractNumId="7">{levels}</w:abstractNum>',
+        f'<w:num {nsdecls("w")} w:numId="1"><w:abstractNumId w:val="7"/></w:num>',
+        f'<w:num {nsdecls("w")} w:numId="2"><w:abstractNumId w:val="7"/>'
+        '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="9"/></w:lvlOverride></w:num>',
+    ):
+        numbering.append(parse_xml(xml))
+    for list_id, level, text in (
+        (1, 0, "Term"), (1, 1, "Start"), (1, 1, "End"), (1, 2, "by notice"), (1, 2, "by law"), (0, 0, "Plain"),
+        (1, 0, "Fees"), (1, 1, "Due"), (2, 0, "Notices"),
+    ):  # fmt: skip
+        properties = document.add_paragraph(text)._p.get_or_add_pPr()
+        place = f'<w:numPr {nsdecls("w")}><w:ilvl w:val="{level}"/><w:numId w:val="{list_id}"/></w:numPr>'
+        properties.append(parse_xml(place))
+    buffer = io.BytesIO()
+    document.save(buffer)
+    assert (read("a.docx", buffer.getvalue()).content or "").split("\n") == [
+        "1. Term", "1.1 Start", "1.2 End", "(a) by notice", "(b) by law", "Plain", "2. Fees", "2.1 Due", "9. Notices",
+    ]  # fmt: skip
+
+
+def test_docx_with_damaged_lists_is_read_without_their_numbers() -> None:
+    document = docx.Document()
+    document.part.numbering_part.element.append(parse_xml(f"<w:num {nsdecls('w')}><w:lvlOverride/></w:num>"))
+    document.part.numbering_part.element.append(parse_xml(f"<w:abstractNum {nsdecls('w')}><w:lvl/></w:abstractNum>"))
+    document.add_paragraph("Text.")
+    buffer = io.BytesIO()
+    document.save(buffer)
+    result = convert("a.docx", buffer.getvalue())
+    assert result["documents"][0].content == "Text."
+    assert "numbers of clauses are missing" in result["notes"][0]["note"]
 
 
 def test_docx_in_strict_form() -> None:
