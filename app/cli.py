@@ -237,8 +237,13 @@ def run(arguments: Sequence[str]) -> int:
     command = typer.main.get_command(app)
 
     def invoke() -> int:
-        # Not standalone: usage errors come out as exceptions, and get their one line where all others do.
-        return command.main(args=list(arguments), prog_name="pincite", standalone_mode=False) or DONE
+        # Not command.main(), which would turn a closed pipe into status 1 and print usage errors in its own way.
+        try:
+            with command.make_context("pincite", list(arguments)) as context:
+                command.invoke(context)
+        except typer.Exit as leave:
+            return leave.exit_code
+        return DONE
 
     return outcome(invoke)
 

@@ -23,8 +23,6 @@ def outcome(command: Callable[[], int]) -> int:
     try:
         status = command()
         sys.stdout.flush()
-        if status == INTERRUPTED:
-            complain("interrupted")
         return status
     except KeyboardInterrupt:
         complain("interrupted")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A search response, a passage and a status as people like to read them, on 60 to 200 columns."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
@@ -14,6 +15,9 @@ from rich.text import Text
 
 _TABLE_FROM = 96  # columns; below, each result is a small block of its own
 _PASSAGE_LINES = 4
+_PATH_SIGN = " > "  # between the headings of a section inside a section
+_LABEL_CHARACTERS = 18
+_SECTION_NUMBER = re.compile(r"(?:§|(?:section|article|clause)\s+)(?P<number>\d+(?:\.\d+)*)", re.IGNORECASE)
 _MARK_STYLE = "bold yellow"
 _MARK_SIGNS = ("«", "»")
 
@@ -29,18 +33,32 @@ def shows_colour(console: Console) -> bool:
 
 
 def page_label(locator: Mapping[str, Any]) -> str:
-    """Where to look: ``p. 3``, ``pp. 3-4``, ``§9.2 Notices``, or the characters where a source has neither."""
+    """Where to look: ``p. 3``, ``pp. 3-4``, ``§9.2``, or the characters where a source has neither."""
     page, page_end = locator.get("page"), locator.get("page_end")
     if page is not None:
         return f"pp. {page}-{page_end}" if page_end and page_end > page else f"p. {page}"
-    section = section_label(locator.get("section"))
-    return section or f"at {locator['start']:,}"
+    heading = section_label(locator.get("section"))
+    if not heading:
+        return f"at {locator['start']:,}"
+    number = _SECTION_NUMBER.match(heading)
+    if number:
+        return f"§{number['number']}"
+    return heading if len(heading) <= _LABEL_CHARACTERS else heading[: _LABEL_CHARACTERS - 1].rstrip() + "…"
 
 
 def section_label(section: str | None) -> str:
-    """A section's heading; one that begins with its number gets the sign."""
-    heading = plain(section or "")
+    """The innermost heading of a section; one that begins with its number gets the sign."""
+    heading = plain(section or "").rpartition(_PATH_SIGN)[2]
     return f"§{heading}" if heading[:1].isdigit() else heading
+
+
+def place(result: Mapping[str, Any]) -> str:
+    """Page and section on one line."""
+    locator = result["locator"]
+    section = section_label(locator.get("section"))
+    if locator.get("page") is None:
+        return section or page_label(locator)
+    return f"{page_label(locator)} · {section}" if section else page_label(locator)
 
 
 def marked_text(console: Console, text: str, topic: frozenset[str]) -> Text:
@@ -71,15 +89,26 @@ def _passage(console: Console, result: Mapping[str, Any], topic: frozenset[str],
     return isolated(console, marked_text(console, excerpt(plain(result["text"]), topic, size), topic), width)
 
 
-def _title(console: Console, result: Mapping[str, Any], width: int, style: str = "bold") -> Text:
-    return isolated(console, Text(plain(result["title"]), style=style), width)
+def one_line_of(console: Console, text: Text, width: int) -> Text:
+    """The text cut to one line of ``width``, with an ellipsis when something is gone."""
+    line = text.copy()
+    line.truncate(max(1, width), overflow="ellipsis")
+    return isolated(console, line, width)
 
 
-def place(result: Mapping[str, Any]) -> str:
-    """Page and section on one line."""
-    locator = result["locator"]
-    label, section = page_label(locator), section_label(locator.get("section"))
-    return f"{label} · {section}" if locator.get("page") is not None and section else label
+def _title(console: Console, result: Mapping[str, Any], width: int, *, repeated: bool = False) -> Text:
+    """The title; cut to a dim line where the result above is from the same source, so that a change stands out."""
+    if repeated:
+        return one_line_of(console, Text(plain(result["title"]), style="dim"), width)
+    return isolated(console, Text(plain(result["title"]), style="bold"), width)
+
+
+def _with_repeats(results: Sequence[Mapping[str, Any]]) -> Iterable[tuple[Mapping[str, Any], bool]]:
+    """Each result, and whether the one above is from the same source."""
+    above = None
+    for result in results:
+        yield result, result["source_id"] == above
+        above = result["source_id"]
 
 
 def search_view(console: Console, response: Mapping[str, Any]) -> Group:
@@ -96,24 +125,28 @@ def search_view(console: Console, response: Mapping[str, Any]) -> Group:
     elif console.width >= _TABLE_FROM:
         parts.append(_table(console, response["results"], topic))
     else:
-        parts.extend(_block(console, result, topic) for result in response["results"])
+        parts.extend(_block(console, *result, topic) for result in _with_repeats(response["results"]))
     parts.extend(_notes(response))
     return Group(*parts)
 
 
 def _heading(response: Mapping[str, Any]) -> Iterable[Text]:
+    failed = any(note["stage"] == "title" for note in response["degraded"])
     for number, intent in enumerate(response["intents"]):
-        yield _recognised(intent, [source for source in response["named"]["sources"] if source["intent"] == number])
+        sources = [source for source in response["named"]["sources"] if source["intent"] == number]
+        yield _recognised(intent, sources, looked_up=not failed)
     if response["intents"] and response["topic_query"].strip():
         yield Text.assemble(("looking for ", "dim"), plain(response["topic_query"]))
 
 
-def _recognised(intent: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> Text:
+def _recognised(intent: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], *, looked_up: bool) -> Text:
     """One line for an instrument that the question names: its type, its name, and whether it is here (N10)."""
     qualifiers = plain(" ".join(intent["qualifiers"]))
     asked = Text.assemble((plain(intent["type"]), "bold"), f" · {qualifiers}" if qualifiers else "")
     if not sources:
-        return Text.assemble(("not in this corpus: ", "bold red"), asked)
+        # Absence may only be told by a title leg that worked.
+        told = ("not in this corpus: ", "bold red") if looked_up else ("not looked up: ", "yellow")
+        return Text.assemble(told, asked)
     titles = list(dict.fromkeys(plain(source["title"]) for source in sources))
     more = f" and {len(titles) - 3} more" if len(titles) > 3 else ""
     return Text.assemble(("matched ", "green"), asked, (" → ", "dim"), ", ".join(titles[:3]) + more)
@@ -121,31 +154,32 @@ def _recognised(intent: Mapping[str, Any], sources: Sequence[Mapping[str, Any]])
 
 def _table(console: Console, results: Sequence[Mapping[str, Any]], topic: frozenset[str]) -> Table:
     title_width = max(22, console.width * 22 // 100)
-    place_width = max(len(page_label(result["locator"])[:16]) for result in results)
-    passage_width = console.width - title_width - place_width - 3 - 4 * 3
-    table = Table(box=box.SIMPLE_HEAD, show_lines=False, padding=(0, 1), expand=True, show_edge=False)
+    place_width = max(len(page_label(result["locator"])) for result in results)
+    passage_width = console.width - title_width - place_width - 3 - 3 * 3
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), expand=True)
     table.add_column("#", width=3, justify="right", style="dim")
     table.add_column("title", width=title_width)
     table.add_column("page", width=place_width, style="cyan")
     table.add_column("passage", width=passage_width)
-    for result in results:
+    for result, repeated in _with_repeats(results):
+        label, section = page_label(result["locator"]), section_label(result["locator"].get("section"))
+        title = _title(console, result, title_width, repeated=repeated)
+        if section and section != label:
+            title = Text("\n").join([title, isolated(console, Text(section, style="cyan dim"), title_width)])
         passage = Text("\n").join([_passage(console, result, topic, passage_width), _id(result), Text()])
-        title = _title(console, result, title_width)
-        if (section := section_label(result["locator"].get("section"))) and result["locator"].get("page") is not None:
-            title = Text("\n").join([title, isolated(console, Text(section, style="dim"), title_width)])
-        table.add_row(str(result["rank"]), title, page_label(result["locator"]), passage)
+        table.add_row(str(result["rank"]), title, label, passage)
     return table
 
 
-def _block(console: Console, result: Mapping[str, Any], topic: frozenset[str]) -> Padding:
+def _block(console: Console, result: Mapping[str, Any], repeated: bool, topic: frozenset[str]) -> Padding:
     """One result below another, for narrow terminals."""
     width = console.width - 5
     head = Table.grid(padding=(0, 1))
     head.add_column(width=3, justify="right", style="dim")
     head.add_column(width=width)
-    where = Text(place(result), style="cyan")
-    where.truncate(width, overflow="ellipsis")
-    lines = [_title(console, result, width), where, _passage(console, result, topic, width), _id(result)]
+    title = _title(console, result, width, repeated=repeated)
+    where = one_line_of(console, Text(place(result), style="cyan"), width)
+    lines = [title, where, _passage(console, result, topic, width), _id(result)]
     head.add_row(str(result["rank"]), Text("\n").join(lines))
     return Padding(head, (0, 0, 1, 0))
 
@@ -205,21 +239,23 @@ def plain_line(line: str) -> str:
     return f"{' ' if line[0].isspace() else ''}{body}{' ' if line[-1].isspace() else ''}"
 
 
-def status_view(status: Mapping[str, Any]) -> Group:
+def status_view(status: Mapping[str, Any]) -> Table:
     """What `pincite status` knows, as headings with indented facts."""
-    parts: list[RenderableType] = []
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for key, value in status.items():
         if isinstance(value, Mapping):
-            parts.append(Text(plain(str(key)), style="bold"))
-            parts.extend(Text(f"  {name:<16} {fact}") for name, fact in _facts(value))
+            table.add_row(Text(_name(key), style="bold"), "")
+            for name, fact in value.items():
+                table.add_row(f"  {_name(name)}", _fact(fact))
         else:
-            parts.append(Text.assemble((f"{key:<18} ", "bold"), _fact(value)))
-    return Group(*parts)
+            table.add_row(Text(_name(key), style="bold"), _fact(value))
+    return table
 
 
-def _facts(block: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    for name, value in block.items():
-        yield plain(str(name)), _fact(value)
+def _name(key: object) -> str:
+    return plain(str(key)).replace("_", " ")
 
 
 def _fact(value: object) -> str:
@@ -228,7 +264,7 @@ def _fact(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {fact}" for name, fact in _facts(value))
+        return ", ".join(f"{_name(name)}: {_fact(fact)}" for name, fact in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_fact(item) for item in value) or "none"
     return "-" if value is None else plain(str(value))

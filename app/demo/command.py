@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import yaml
 from haystack_integrations.document_stores.pincite.database import Database, pincite_home
 from haystack_integrations.document_stores.pincite.source_writer import SourceWriter
-from pincite.marks import excerpt, topic_stems
+from pincite.marks import topic_stems
 from pincite.outcome import DONE, PARTLY
 from pincite.plain_text import plain
 from pincite.progress import ingest_progress, ingest_summary
-from pincite.render import console_for, isolated, marked_text, place
+from pincite.render import console_for, isolated, marked_text, one_line_of, place
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -28,17 +29,19 @@ CORPUS = "knowledge"
 AS_NAME = "demo"
 _POOL = 100  # results looked through for the right document without the policy; the most that a search gives
 _SHOWN = 3
-_CLAUSE_CHARACTERS = 420
+_CLAUSE_CHARACTERS = 460
+_OPENING_CHARACTERS = 60  # of the labelled answer, by which its passage is known
 
 
 _QUESTION_IDS = ("named-full-01", "named-full-02", "named-full-03")
 
 
 class NamedQuestion(NamedTuple):
-    """A question that names a document, and that document."""
+    """A question that names a document, that document, and the words in it that answer."""
 
     question: str
     source_id: str
+    answer: str
 
 
 ABSENT = "What does the Acme bond mortgage say about prepayment?"
@@ -77,7 +80,7 @@ def named_questions() -> list[NamedQuestion]:
     labelled = yaml.safe_load((resources.files("pincite.demo") / "questions.yaml").read_text(encoding="utf-8"))
     by_id = {entry["id"]: entry for entry in labelled}
     chosen = [by_id[identity] for identity in _QUESTION_IDS]
-    return [NamedQuestion(entry["query"], f"{AS_NAME}/{entry['source']}") for entry in chosen]
+    return [NamedQuestion(entry["query"], f"{AS_NAME}/{entry['source']}", entry["answer"]) for entry in chosen]
 
 
 def _holds_other_sources() -> bool:
@@ -94,11 +97,12 @@ def _ingest_texts(service: "Service", console: Console, err: TextIO) -> int:
 
 
 def _ask(service: "Service", principal: str | None, console: Console, number: int, asked: NamedQuestion) -> str | None:
-    """Ask one question both ways, print the comparison, and return the best span's id."""
+    """Ask one question both ways, print the comparison, and return the id of the passage that answers."""
     before = service.search(CORPUS, asked.question, principal=principal, names=False, top_k=_POOL)
-    after = service.search(CORPUS, asked.question, principal=principal)
-    print_comparison(console, number, asked.source_id, before, after)
-    return after["results"][0]["span_id"] if after["results"] else None
+    after = service.search(CORPUS, asked.question, principal=principal, top_k=_POOL)
+    print_comparison(console, number, asked, before, after)
+    best = clause_of(asked, after)
+    return best["span_id"] if best else None
 
 
 def rank_of(source_id: str, response: Mapping[str, Any]) -> int | None:
@@ -107,38 +111,47 @@ def rank_of(source_id: str, response: Mapping[str, Any]) -> int | None:
 
 
 def print_comparison(
-    console: Console, number: int, source_id: str, before: Mapping[str, Any], after: Mapping[str, Any]
+    console: Console, number: int, asked: NamedQuestion, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> None:
     """
     One question: the first documents without and with the policy, the right one's rank in each, and its clause.
 
-    :param source_id: the right document.
     :param before: response to the question with ``names=False``.
     :param after: response to the same question with names.
     """
-    console.print()
-    console.print(Text(f"{number}. {after['query']}", style="bold"))
-    console.print()
+    console.print(Text(f"\n{number}. {asked.question}\n", style="bold"))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, expand=True, padding=(0, 1))
     table.add_column("", width=3, justify="right", style="dim")
     table.add_column("without the name (--no-names)", ratio=1, header_style="dim")
     table.add_column("with the name", ratio=1)
-    rows = zip(_first_documents(console, before, source_id), _first_documents(console, after, source_id), strict=True)
-    for row, (left, right) in enumerate(rows, start=1):
-        table.add_row(str(row), left, right)
+    columns = (_first_documents(console, response, asked.source_id) for response in (before, after))
+    for row, cells in enumerate(zip(*columns, strict=True), start=1):
+        table.add_row(str(row), *cells)
     table.add_section()
-    table.add_row("", _verdict(source_id, before), _verdict(source_id, after))
+    table.add_row("", _verdict(asked.source_id, before), _verdict(asked.source_id, after))
     console.print(table)
-    for result in after["results"][:1]:
-        _print_clause(console, result, after["topic_query"])
+    clause = clause_of(asked, after)
+    if clause:
+        _print_clause(console, clause, asked, after["topic_query"])
+
+
+def clause_of(asked: NamedQuestion, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The first result that holds the beginning of the answer, or else the first of the right document."""
+    opening = _opening(asked)
+    right = [result for result in response["results"] if result["source_id"] == asked.source_id]
+    return next((result for result in right if opening in plain(result["text"])), right[0] if right else None)
+
+
+def _opening(asked: NamedQuestion) -> str:
+    return plain(asked.answer)[:_OPENING_CHARACTERS]
 
 
 def _first_documents(console: Console, response: Mapping[str, Any], right: str) -> list[Text]:
-    width = max(10, console.width // 2 - 6)
+    width = max(10, console.width // 2 - 7)
     titles: dict[str, Text] = {}
     for result in response["results"]:
         style = "bold green" if result["source_id"] == right else ""
-        titles.setdefault(result["source_id"], isolated(console, Text(plain(result["title"]), style=style), width))
+        titles.setdefault(result["source_id"], one_line_of(console, Text(plain(result["title"]), style=style), width))
     first = list(titles.values())[:_SHOWN]
     return first + [Text("-", style="dim")] * (_SHOWN - len(first))
 
@@ -150,12 +163,17 @@ def _verdict(source_id: str, response: Mapping[str, Any]) -> Text:
     return Text(f"the right document: rank {rank}", style="green" if rank == 1 else "yellow")
 
 
-def _print_clause(console: Console, result: Mapping[str, Any], topic_query: str) -> None:
+def _print_clause(console: Console, result: Mapping[str, Any], asked: NamedQuestion, topic_query: str) -> None:
     topic = topic_stems(topic_query)
-    clause = excerpt(plain(result["text"]), topic, _CLAUSE_CHARACTERS)
-    console.print(Text(f"\n   {plain(result['title'])} · {place(result)}", style="cyan"))
-    for line in isolated(console, marked_text(console, clause, topic), console.width - 4).split("\n"):
-        console.print(Text("   ") + line)
+    before, opening, after = plain(result["text"]).partition(_opening(asked))
+    whole = f"{'… ' if before and opening else ''}{opening}{after}" if opening else before
+    clause = whole if len(whole) <= _CLAUSE_CHARACTERS else whole[:_CLAUSE_CHARACTERS].rpartition(" ")[0] + " …"
+    head = Text(f"result {result['rank']} · {place(result)} · {plain(result['title'])}", style="cyan")
+    width = console.width - 8
+    body = Text("\n").join(
+        [one_line_of(console, head, width), isolated(console, marked_text(console, clause, topic), width)]
+    )
+    console.print(Padding(body, (1, 0, 0, 6)))
 
 
 def _print_commands(console: Console, question: str, span_id: str | None, *, home: Path | None) -> None:

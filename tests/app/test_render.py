@@ -96,7 +96,9 @@ def test_each_right_to_left_line_is_isolated(response: dict[str, Any]) -> None:
     [
         ({"page": 3, "page_end": 3}, "p. 3"),
         ({"page": 3, "page_end": 5}, "pp. 3-5"),
-        ({"page": None, "section": "9.2 Notices"}, "§9.2 Notices"),
+        ({"page": None, "section": "9.2 Notices"}, "§9.2"),
+        ({"page": None, "section": "ARTICLE V > MISCELLANEOUS > Section 5.05 Exculpation"}, "§5.05"),
+        ({"page": None, "section": "Representations and Warranties"}, "Representations a…"),
         ({"page": None, "section": "ARTICLE IX"}, "ARTICLE IX"),
         ({"page": None, "section": None, "start": 12345}, "at 12,345"),
     ],
@@ -142,7 +144,7 @@ def test_status_reads_as_facts() -> None:
     }
     console.print(status_view(facts))
     text = out.getvalue()
-    for wanted in ("0.1.0", "vector 0.8.6", "sources 1,234, spans 56,789"):
+    for wanted in ("0.1.0", "vector: 0.8.6", "sources: 1,234, spans: 56,789"):
         assert wanted in text
 
 
