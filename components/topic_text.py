@@ -13,7 +13,7 @@ _EMPTY = re.compile(r"\(\s*\)|\[\s*\]|\"\s*\"|“\s*”|'\s+'|‘\s*’|«\s*»"
 _EDGES = " \t\r\n,;:.?!-–—/|\"'“”‘’«»()[]"
 _OPENERS = "([\"“‘'«„"
 _CLOSERS = ")]\"”’'»“®™"
-_BEFORE_MARK = re.compile(r"\s+([,.;:?!])")
+_BEFORE_MARK = re.compile(r"\s+([,.;:?!])(?=\s|$)")
 _ABOUT = ("about", "on", "regarding", "concerning", "for", "of", "as", "to", "with", "respect", "in", "relation")
 _LONGEST_TIE = 5
 

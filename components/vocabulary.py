@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kinds of instruments there are, and which words never tell one instrument from another (N1, N2, N6)."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from haystack_integrations.components.pincite.typing_errors import TypingErrors
 from haystack_integrations.components.pincite.vocabulary_file import inflections, phrases, read_vocabulary
 from haystack_integrations.components.pincite.word_tokens import Token, normal_form, tokenise
+from haystack_integrations.document_stores.pincite.resources import CONFIG_VARIABLE
 
 # Only these may part the words of one type ("Non - Disclosure", "Loan/Credit"); a comma or a dot ends it.
 _JOINING = re.compile(r"[\s\-\u2010-\u2015\u2212\u05be/®™]*")
@@ -78,15 +80,14 @@ class Vocabulary:
         self._typing_errors = TypingErrors(self.type_words, known)
 
     @staticmethod
-    @lru_cache(maxsize=8)
     def load(path: str | None = None) -> "Vocabulary":
         """
-        Read a vocabulary, once per path and process.
+        Read a vocabulary, once per path, configuration folder and process.
 
         :param path: the file; ``None`` is ``instruments.yaml`` of the configuration.
         :raises ConfigurationError: the file is missing or malformed.
         """
-        return Vocabulary(path)
+        return _load(path, os.environ.get(CONFIG_VARIABLE))
 
     # -- words ---------------------------------------------------------------------------------------------------------
 
@@ -220,6 +221,12 @@ class Vocabulary:
     def _generic_words(self) -> frozenset[str]:
         words = {word for language in self._words for name in _GENERIC for word in self.words(name, language)}
         return frozenset(words | self.type_words | {self._lemma(word) for word in self.type_words})
+
+
+@lru_cache(maxsize=8)
+def _load(path: str | None, folder: str | None) -> Vocabulary:
+    """The vocabulary; ``folder`` is only part of the key, since without a path the configuration folder decides."""
+    return Vocabulary(path)
 
 
 def _singular(word: str) -> str:

@@ -64,9 +64,10 @@ def tokenise(text: str, solid: Mapping[str, Sequence[str]] | None = None) -> lis
     tokens: list[Token] = []
     end = 0
     for match in _WORD.finditer(text):
-        for token in _split(_token(text, match, end), solid or {}):
-            tokens.append(token)
-        end = tokens[-1].end
+        token = _token(text, match, end)
+        if token.text:  # a vowel point or an apostrophe by itself is no word
+            tokens += _split(token, solid or {})
+            end = tokens[-1].end
     return tokens
 
 
@@ -106,7 +107,7 @@ def normal_form(word: str) -> str:
     """One word in the form in which words are compared."""
     if word == "&":
         return "and"
-    word = unicodedata.normalize("NFKC", word).casefold()
+    word = "".join(unicodedata.normalize("NFKC", word).casefold().split())
     word = _MARKS.sub("", _POINT.sub("", word))
     letters = word.replace(".", "")
     return letters if len(letters) <= (len(word) + 1) // 2 and letters.isalpha() else word

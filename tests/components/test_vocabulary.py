@@ -136,7 +136,8 @@ def test_types_are_the_longest_and_do_not_overlap(words: list[str]) -> None:
     text = " ".join(words)
     matches = vocabulary.find_types(vocabulary.tokens(text))
     assert all(one.end <= other.start for one, other in pairwise(matches))
-    assert [match.type for match in matches].count("bond mortgage") == text.count("bond mortgage")
+    loans = [match for match in matches if match.type == "loan agreement"]
+    assert len(loans) == text.count("loan agreement")
 
 
 # -- titles ----------------------------------------------------------------------------------------------------------
