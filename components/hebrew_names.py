@@ -51,7 +51,7 @@ def hebrew_name_end(sentence: Sentence, match: TypeMatch) -> int:
     """
     classes = hebrew_classes(sentence.vocabulary)
     end = match.end
-    if sentence.word(end) in classes.deictic:
+    if sentence.word(end) in classes.deictic or (match.weak and sentence.word(end) not in classes.ties):
         return match.end
     while end < min(match.end + _LONGEST, len(sentence)) and not _ends(sentence, classes, end):
         end += 1
