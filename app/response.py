@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a search answers: the shape of the contract, made from the outputs of a pipeline run."""
 
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from haystack import Document
 from haystack_integrations.components.pincite.intents import Degradation, Intent, NamedSource
 from haystack_integrations.document_stores.pincite.spans import RESERVED_META, Extent, Locator
+
+if TYPE_CHECKING:
+    from pincite.explain import Explanation
 
 
 class Named(TypedDict):
@@ -46,6 +49,7 @@ class SearchResponse(TypedDict):
     tag_contexts: dict[str, str]
     timings_ms: dict[str, float]
     results: list[SearchResult]
+    explain: NotRequired["Explanation"]
 
 
 # Stages whose outputs make the answer.

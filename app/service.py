@@ -25,6 +25,7 @@ from haystack_integrations.document_stores.pincite.corpus_store import CorpusDoc
 from haystack_integrations.document_stores.pincite.database import Database, pincite_home
 from haystack_integrations.document_stores.pincite.errors import DatabaseUnavailableError, PinciteError
 from haystack_integrations.document_stores.pincite.migrations import initialise
+from pincite.explain import explain
 from pincite.ingest import IngestReport, Progress, ingest
 from pincite.passage import Passage, passage
 from pincite.pipelines.corpora import CorpusSettings, load_corpora
@@ -59,7 +60,7 @@ class SearchOptions(TypedDict, total=False):
     wanted, 1 to 100, default 10. ``names=False`` switches the named-instrument policy off, ``rerank=False`` skips the
     reranker. ``matter``: the asker's own, first. ``scope``: metadata that the corpus is divided by. ``filters``: a
     Haystack filter on ``meta`` fields. ``max_per_source``: results of one source at most, where the query does not
-    name it.
+    name it. ``explain=True`` adds the key ``explain`` to the answer (E1).
     """
 
     principal: str | None
@@ -70,6 +71,7 @@ class SearchOptions(TypedDict, total=False):
     scope: dict[str, str] | None
     filters: dict[str, Any] | None
     max_per_source: int | None
+    explain: bool
 
 
 class Service:
@@ -147,7 +149,10 @@ class Service:
         :param options: see :class:`SearchOptions`.
         :raises PinciteError: bad input, configuration or database, in one line.
         """
-        return self._run(corpus, query, options, OBSERVED).response
+        if not options.get("explain"):
+            return self._run(corpus, query, options, OBSERVED).response
+        observation = self.observe(corpus, query, **options)
+        return self._explained(corpus, observation)
 
     def observe(self, corpus: str, query: str, **options: Unpack[SearchOptions]) -> Observation:
         """
@@ -168,12 +173,18 @@ class Service:
     async def search_async(self, corpus: str, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
         """As :meth:`search`, on the event loop, the legs side by side; the same answer."""
         pipeline, request = await asyncio.to_thread(self._pipeline, corpus), _request(query, options)
+        observed = set(pipeline.graph.nodes) if options.get("explain") else OBSERVED
         started = time.perf_counter()
         with stage_timings() as timings, _errors_unwrapped():
             outputs = await pipeline.run_async(
-                {"request": request}, include_outputs_from=OBSERVED, concurrency_limit=len(LEGS) + 1
+                {"request": request}, include_outputs_from=observed, concurrency_limit=len(LEGS) + 1
             )
-        return _answer(corpus, query, outputs, timings, started)
+        response = _answer(corpus, query, outputs, timings, started)
+        return self._explained(corpus, Observation(response, outputs)) if options.get("explain") else response
+
+    def _explained(self, corpus: str, observation: Observation) -> SearchResponse:
+        response, outputs = observation
+        return {**response, "explain": explain(self._pipeline(corpus), outputs, response["timings_ms"])}
 
     def show(self, corpus: str, span_id: str, *, principal: str | None = None) -> Passage:
         """
@@ -210,7 +221,7 @@ def _definition(corpus: CorpusSettings) -> CorpusDefinition:
 
 
 def _request(query: str, options: SearchOptions) -> dict[str, Any]:
-    given: dict[str, Any] = dict(options)
+    given: dict[str, Any] = {key: value for key, value in options.items() if key != "explain"}
     return {"query": query, "groups": _groups(given.pop("principal", None)), **given}
 
 

@@ -76,7 +76,7 @@ class ReciprocalRankJoiner:
         for name, value in (("k", k), ("top_k", top_k)):
             if value < 1:
                 raise ConfigurationError(f"ReciprocalRankJoiner: {name} is {value}, expected 1 or more")
-        self._bonus = _bonus_values(bonus, k)
+        self._bonus = bonus_values(bonus, k)
         self._active = {leg: weight for leg, weight in self.weights.items() if weight > 0}
         everything = {**self._active, **self.later_weights}
         self._largest = reciprocal_rank_score(dict.fromkeys(everything, 1), everything, k, self._bonus)
@@ -134,7 +134,8 @@ def _check_weights(weights: dict[str, float], later_weights: dict[str, float]) -
         raise ConfigurationError(f"ReciprocalRankJoiner: '{both[0]}' is in weights and in later_weights, expected one")
 
 
-def _bonus_values(bonus: bool | list[float] | None, k: int) -> tuple[float, float]:
+def bonus_values(bonus: bool | list[float] | None, k: int) -> tuple[float, float]:
+    """What rank 1 in any leg earns, and what ranks 2 and 3 earn, from the parameter ``bonus`` of the joiner."""
     if bonus is None or bonus is False:
         return (0.0, 0.0)
     if bonus is True:
