@@ -35,6 +35,7 @@ DATABASE = "pincite"
 _START_SECONDS = 5 * 60.0  # after a crash the server first replays its log
 _STOP_SECONDS = 2 * 60.0
 _POLL_SECONDS = 0.01
+_SOCKET_PREFIX = "pincite-"
 _SOCKET_NAME = ".s.PGSQL.5432"
 _SOCKET_PATH_BYTES = 107  # sun_path of a unix socket, less the closing NUL
 _LOG_BYTES = 16 * 1024 * 1024
@@ -154,7 +155,7 @@ class EmbeddedServer:
         """The socket folder of a live, usable server; a dead or unreachable one is cleared away."""
         postmaster = _postmaster(data)
         if postmaster is None:
-            (data / "postmaster.pid").unlink(missing_ok=True)
+            _clear_remains(data)
             return None
         if not postmaster.ready:
             self._await_ready(data, postmaster.pid)
@@ -211,7 +212,11 @@ class EmbeddedServer:
                 check=True,
                 **account.popen_arguments(),
             )
-        self._await_ready(data, int(shell.stdout))
+        try:
+            self._await_ready(data, int(shell.stdout))
+        except DatabaseUnavailableError:
+            shutil.rmtree(socket, ignore_errors=True)
+            raise
         return socket
 
     def _await_ready(self, data: Path, pid: int) -> None:
@@ -273,12 +278,22 @@ def _postmaster(data: Path) -> _Postmaster | None:
     return _Postmaster(pid, socket, ready=len(lines) > 7 and lines[7].strip() == "ready")
 
 
+def _clear_remains(data: Path) -> None:
+    """Remove what a server that was killed left behind: its pid file, and its socket folder if it is one of ours."""
+    file = data / "postmaster.pid"
+    with contextlib.suppress(OSError, IndexError):
+        socket = Path(file.read_text().splitlines()[4])
+        if socket.name.startswith(_SOCKET_PREFIX) and not socket.is_symlink():
+            shutil.rmtree(socket, ignore_errors=True)
+    file.unlink(missing_ok=True)
+
+
 def _socket_folder(account: ServerAccount) -> Path:
     """A new private folder with a path short enough for a unix socket, whatever PINCITE_HOME is called."""
     for parent in (Path(tempfile.gettempdir()), Path("/tmp")):  # noqa: S108
-        longest = parent / "pincite-12345678" / _SOCKET_NAME
+        longest = parent / (_SOCKET_PREFIX + "12345678") / _SOCKET_NAME
         if len(os.fsencode(longest)) <= _SOCKET_PATH_BYTES and '"' not in str(parent) and account.can_use(parent):
-            folder = Path(tempfile.mkdtemp(prefix="pincite-", dir=parent))  # mode 0700
+            folder = Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=parent))  # mode 0700
             account.give(folder)
             return folder
     msg = f"no temporary folder for the database socket: {tempfile.gettempdir()} is too long or not reachable"

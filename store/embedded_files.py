@@ -57,21 +57,36 @@ def server_programs(account: ServerAccount) -> Path:
         raise DatabaseUnavailableError(msg)
     if account.can_use(installed / "bin" / "postgres"):
         return installed / "bin"
-    return _copied_programs(installed, account) / "bin"
+    return _copied_programs(installed, account)
+
+
+def copy_programs(installed: Path, target: Path) -> Path:
+    """
+    Copy the programs (41 MB) to the new folder ``target``; returns the ``bin`` folder there.
+
+    The wheel keeps libraries of the programs in a folder beside its package, which they find by its relative place.
+    """
+    package = installed.parent
+    libraries = package.with_name(package.name + ".libs")
+    unused = shutil.ignore_patterns("include")
+    shutil.copytree(installed, target / package.name / installed.name, symlinks=True, ignore=unused)
+    if libraries.is_dir():
+        shutil.copytree(libraries, target / libraries.name, symlinks=True)
+    return target / package.name / installed.name / "bin"
 
 
 def _copied_programs(installed: Path, account: ServerAccount) -> Path:
-    """A copy (41 MB) for an account that may not enter the folder of this Python, made once per version."""
+    """A copy for an account that may not enter the folder of this Python, made once per version."""
     stamp = f"{installed}:{(installed / 'bin' / 'postgres').stat().st_mtime_ns}:{sys.platform}"
     copy = _system_folder(account) / ("programs-" + hashlib.sha256(stamp.encode()).hexdigest()[:12])
     if not copy.exists():
         draft = copy.with_name(f"{copy.name}.new-{secrets.token_hex(4)}")
-        shutil.copytree(installed, draft, symlinks=True, ignore=shutil.ignore_patterns("include"))
+        copy_programs(installed, draft)
         try:
             draft.rename(copy)
         except OSError:  # another process was faster
             shutil.rmtree(draft, ignore_errors=True)
-    return copy
+    return copy / installed.parent.name / installed.name / "bin"
 
 
 def _system_folder(account: ServerAccount) -> Path:

@@ -68,9 +68,10 @@ def initialise(database: Database, corpora: Iterable[CorpusDefinition] = ()) -> 
     """
     definitions = list(corpora)
     with database.admin() as connection:
+        connection.execute("SET synchronous_commit = on")  # the embedded server has it off: what is made stays made
         connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK_KEY])
         try:
-            _check_extensions(connection)
+            _ensure_extensions(connection)
             connection.execute(_BOOTSTRAP)
             applied = _apply(connection, _pending(connection, [DATABASE_SCOPE]), database.database_values())
             for definition in definitions:
@@ -180,18 +181,23 @@ def _corpus_values(connection: psycopg.Connection[Any], definition: CorpusDefini
     }
 
 
-def _check_extensions(connection: psycopg.Connection[Any]) -> None:
+def _ensure_extensions(connection: psycopg.Connection[Any]) -> None:
     present = extension_schemas(connection)
     offered = {row[0] for row in connection.execute("SELECT name FROM pg_available_extensions").fetchall()}
     major = connection.info.server_version // 10000
     packages = {"vector": f"postgresql-{major}-pgvector", "pg_trgm": f"postgresql-contrib-{major}"}
+    place = f"in database {connection.info.dbname!r}: CREATE EXTENSION {{}};"
     for name, package in packages.items():
-        if name not in present and name not in offered:
-            msg = (
-                f"the server has no extension {name!r}: install it there (apt install {package}) and run, in database "
-                f"{connection.info.dbname!r}: CREATE EXTENSION {name};"
-            )
-            raise DatabaseUnavailableError(msg)
+        if name in present:
+            continue
+        if name not in offered:
+            msg = f"the server has no extension {name!r}: install it there (apt install {package}) and run, "
+            raise DatabaseUnavailableError(msg + place.format(name))
+        try:
+            connection.execute(SQL("CREATE EXTENSION {}").format(Identifier(name)))
+        except psycopg.errors.InsufficientPrivilege as error:
+            msg = f"login {connection.info.user!r} may not create extension {name!r}: run once, as a superuser "
+            raise DatabaseUnavailableError(msg + place.format(name)) from error
 
 
 def _first_line(error: Exception) -> str:

@@ -196,6 +196,8 @@ class SourceWriter:
         """
         schema = Identifier(schema_name(self.corpus))
         with self._transaction() as connection:
+            # The embedded server does not wait for the disk; this commit does, and with it all that came before.
+            connection.execute("SET LOCAL synchronous_commit = on")
             for table, column, lexemes in (
                 ("spans", "tsv", "span_lexemes"),
                 ("sources", "identity_tsv", "identity_lexemes"),
