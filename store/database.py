@@ -175,7 +175,9 @@ class Database:
         """The pool of the running event loop; connections belong to a loop. Errors as in :meth:`sync_pool`."""
         loop = asyncio.get_running_loop()
         self._sweep()
-        ready = self._ready or await asyncio.to_thread(self.prepare)
+        ready = self._ready
+        if ready is None:
+            ready = await asyncio.to_thread(self.prepare)
         pool = self._async_pools.get(loop)
         if pool is None or pool.conninfo != ready.conninfo:
             pool = AsyncPool(ready.conninfo, configure=self.configure, reset=_RESET, size=_POOL_SIZE)

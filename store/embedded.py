@@ -231,9 +231,8 @@ class EmbeddedServer:
         raise DatabaseUnavailableError(self._message(f"the server was not ready after {_START_SECONDS:.0f} s", ""))
 
     def _create_database(self, socket: Path) -> None:
-        address = {"host": str(socket), "user": OWNER}
         try:
-            with psycopg.connect(dbname="postgres", autocommit=True, **address) as connection:
+            with psycopg.connect(host=str(socket), user=OWNER, dbname="postgres", autocommit=True) as connection:
                 found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
                 if found is None:
                     connection.execute(f"CREATE DATABASE {DATABASE}")

@@ -58,7 +58,7 @@ def session_query(
     for number, (name, value) in enumerate(wanted.items()):
         key = f"v{number}"
         cast = SQL("::text[]::text") if isinstance(value, list) else SQL("::text")
-        calls.append(SQL("set_config({}, {}{}, true)").format(Literal(name), SQL("%({})s").format(SQL(key)), cast))  # type: ignore[arg-type]
+        calls.append(SQL("set_config({}, {}{}, true)").format(Literal(name), SQL("%({})s").format(SQL(key)), cast))
         params[key] = value
     return SQL("SELECT ") + SQL(", ").join(calls), params
 

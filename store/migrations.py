@@ -9,7 +9,7 @@ of its text, stands in ``pincite.migrations``. Nothing here runs at query time.
 import hashlib
 from collections.abc import Iterable
 from importlib import resources
-from typing import Any, LiteralString, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import psycopg
 from psycopg.sql import SQL, Composable, Identifier, Literal
@@ -131,7 +131,7 @@ def _apply(
 ) -> list[Migration]:
     for migration in migrations:
         with connection.transaction():
-            connection.execute(SQL(cast(LiteralString, migration.text)).format(**values))
+            connection.execute(SQL(migration.text).format(**values))
             connection.execute(
                 "INSERT INTO pincite.migrations (scope, name, sha256) VALUES (%s, %s, %s)",
                 [migration.scope, migration.name, migration.sha256],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writing through Haystack's own document store methods: on a second connection, under the writer role."""
 
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from haystack import Document
@@ -50,11 +50,13 @@ class _Writer(PgvectorDocumentStore):
     # Stock code truncates, which a view does not allow.
     def delete_all_documents(self) -> None:
         self._ensure_db_setup()
-        self._execute_sql(self._cursor, self._delete_all(), error_msg=_DELETE_FAILED)
+        cursor = cast(psycopg.Cursor, self._cursor)
+        self._execute_sql(cursor, self._delete_all(), error_msg=_DELETE_FAILED)
 
     async def delete_all_documents_async(self) -> None:
         await self._ensure_db_setup_async()
-        await self._execute_sql_async(self._async_cursor, self._delete_all(), error_msg=_DELETE_FAILED)
+        cursor = cast(psycopg.AsyncCursor, self._async_cursor)
+        await self._execute_sql_async(cursor, self._delete_all(), error_msg=_DELETE_FAILED)
 
     def _delete_all(self) -> Any:
         return SQL("DELETE FROM {}.{}").format(Identifier(self.schema_name), Identifier(self.table_name))

@@ -19,6 +19,7 @@ from haystack_integrations.document_stores.pincite.corpora import CorpusDefiniti
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.database import Database, pincite_home
 from haystack_integrations.document_stores.pincite.embedded import DATABASE, OWNER, EmbeddedServer
+from haystack_integrations.document_stores.pincite.embedded_files import copy_programs
 from haystack_integrations.document_stores.pincite.errors import (
     ConfigurationError,
     DatabaseUnavailableError,
