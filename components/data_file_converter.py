@@ -42,7 +42,7 @@ class DataFileConverter:
             [given for given, wanted in zip(metas, data, strict=True) if wanted],
         )
         others: list[Failure] = [
-            {"path": source_path(source), "reason": "no data file; supported: json, yaml, yml, toml"}
+            {"path": source_path(source), "reason": "no data file; supported: json, jsonl, yaml, yml, toml"}
             for source, wanted in zip(sources, data, strict=True)
             if not wanted
         ]

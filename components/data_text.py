@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads JSON, YAML and TOML as text: checked, and minified JSON laid out so that it can be cut at its own structure."""
+"""Reads JSON, JSON Lines, YAML and TOML as text: checked, and minified JSON laid out to be cut at its own structure."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import yaml
 from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError, storable
 from haystack_integrations.components.pincite.text_files import decode
 
-DATA_SUFFIXES = frozenset({".json", ".yaml", ".yml", ".toml"})
+DATA_SUFFIXES = frozenset({".json", ".jsonl", ".yaml", ".yml", ".toml"})
 _LONG_LINES = 200  # characters a line on average; hand-written or formatted JSON has fewer
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 
@@ -28,6 +28,8 @@ def read_data(data: bytes, suffix: str, encoding: str | None = None) -> Extracte
         _check_json(text)
         if len(text) > _LONG_LINES * (text.rstrip().count("\n") + 1):
             text = pretty_json(text)
+    elif suffix == ".jsonl":
+        _check_json_lines(text)
     elif suffix == ".toml":
         _check_toml(text)
     else:
@@ -71,6 +73,15 @@ def _check_json(text: str) -> None:
         raise UnreadableError(f"no valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
     except (RecursionError, ValueError) as error:
         raise UnreadableError("JSON that is nested too deeply, or holds a number of too many digits") from error
+
+
+def _check_json_lines(text: str) -> None:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                _check_json(line)
+            except UnreadableError as error:
+                raise UnreadableError(f"line {number}: {error}") from error
 
 
 def _check_toml(text: str) -> None:

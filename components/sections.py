@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 MAX_LABEL = 90  # characters; a longer line is a sentence, not a heading
 MAX_PATH = 240  # characters of a section path
+SCRAP = 80  # characters of a section that are too few to be known by it
 
 # Levels, from the widest. Markdown headings keep their own depth, which is below the divisions of a contract only
 # where a document mixes both.
@@ -127,6 +128,30 @@ def governing(starts: list[int], start: int, end: int) -> int:
         if until >= end:
             break
     return best
+
+
+def place_name(sections: list[Section], starts: list[int], start: int, end: int) -> str | None:
+    """
+    What a reader looks for to find ``[start, end)``: the section around it, or the first and last of several.
+
+    The rest of a section that ends within :data:`SCRAP` characters is no place to look.
+
+    :param starts: Places of the sections, ascending.
+    """
+    first = max(bisect_right(starts, start) - 1, 0)
+    last = bisect_right(starts, end - 1) - 1
+    if last < first or (start < starts[0] and end - starts[0] < SCRAP):
+        return None
+    if first < last and starts[first + 1] - max(start, starts[first]) < SCRAP:
+        first += 1
+    if last > first and end - starts[last] < SCRAP:
+        last -= 1
+    if first == last or sections[last].path.startswith(sections[first].path):
+        return sections[first].path
+    around = sections[sections[first].parent].path if sections[first].parent >= 0 else ""
+    own = sections[last].path.removeprefix(around).lstrip(" >")
+    name = f"{sections[first].path} – {own}"
+    return name if len(name) <= MAX_PATH else sections[first].path
 
 
 def _of_line(match: re.Match[str]) -> Heading | None:

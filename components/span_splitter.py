@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 
 from haystack import Document, component, default_from_dict, default_to_dict
 from haystack_integrations.components.pincite.boundaries import cheapest, find_cuts
-from haystack_integrations.components.pincite.sections import Heading, Section, find_headings, governing, sections_of
+from haystack_integrations.components.pincite.sections import (
+    Heading,
+    Section,
+    find_headings,
+    governing,
+    place_name,
+    sections_of,
+)
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 from haystack_integrations.document_stores.pincite.spans import SpanDocument
 
@@ -119,12 +126,12 @@ class SpanSplitter:
                     "end": extent.end,
                     "page": bisect_right(page_starts, extent.start) or None,
                     "page_end": bisect_right(page_starts, extent.end - 1) or None,
-                    "section": sections[home].path if home >= 0 else None,
+                    "section": place_name(sections, starts, extent.start, extent.end),
                     "parent_start": parent.start,
                     "parent_end": parent.end,
                 },
             )
-            for number, (extent, home, parent) in enumerate(zip(extents, homes, parents, strict=True))
+            for number, (extent, parent) in enumerate(zip(extents, parents, strict=True))
         ]
 
     def _extents(self, text: str, headings: list[Heading]) -> list[_Extent]:

@@ -32,7 +32,13 @@ def read_text(data: bytes, media_type: str, encoding: str | None = None) -> Extr
     meta, text = split_front_matter(decode(data, encoding))
     if not text.strip():
         raise UnreadableError("no text in it")
-    return Extracted(storable(text), media_type, meta=meta)
+    return Extracted(storable(text), media_type, page_starts=_page_starts(text), meta=meta)
+
+
+def _page_starts(text: str) -> list[int]:
+    """Pages are parted by form feeds, as printers and converters write them; a text without any has no pages."""
+    breaks = [place + 1 for place, character in enumerate(text.rstrip()) if character == "\f"]
+    return [0, *breaks] if breaks else []
 
 
 def decode(data: bytes, encoding: str | None = None) -> str:

@@ -2,7 +2,7 @@
 """Headings in the forms that documents use, and none in running text."""
 
 import pytest
-from haystack_integrations.components.pincite.sections import find_headings, governing, sections_of
+from haystack_integrations.components.pincite.sections import find_headings, governing, place_name, sections_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,3 +81,21 @@ def test_headings_are_in_order_and_inside(text: str) -> None:
     starts = [heading.start for heading in find_headings(text)]
     assert starts == sorted(set(starts))
     assert all(0 <= start < len(text) for start in starts)
+
+
+def test_a_span_of_several_sections_is_named_by_the_first_and_the_last() -> None:
+    text = "".join(f"Section {n}. {'Alpha Beta Gamma'.split()[n]}.\n\n{'words of it ' * 20}\n\n" for n in range(3))
+    headings = find_headings(text)
+    sections = sections_of(headings, len(text))
+    starts = [section.start for section in sections]
+    assert place_name(sections, starts, 0, len(text)) == "Section 0 Alpha – Section 2 Gamma"
+    assert place_name(sections, starts, starts[1], starts[2]) == "Section 1 Beta"
+    # The end of one section before another is no place to look for the other.
+    assert place_name(sections, starts, starts[1] - 20, starts[2]) == "Section 1 Beta"
+    assert place_name(sections, starts, starts[1], starts[2] + 20) == "Section 1 Beta"
+
+
+def test_text_before_the_first_heading_has_no_section() -> None:
+    text = "words before it " * 20 + "\n\nSection 1. Alpha.\n\nwords"
+    sections = sections_of(find_headings(text), len(text))
+    assert place_name(sections, [sections[0].start], 0, 200) is None

@@ -323,3 +323,18 @@ def test_the_shared_files(shared: Path) -> None:
     }
     assert len(result["documents"]) == 13
     assert [Path(n["path"]).name for n in result["notes"]] == ["OCRmyPDF__multipage.pdf"]
+
+
+def test_form_feeds_part_a_text_into_pages() -> None:
+    result = SourceConverter().run([ByteStream(b"one\n\ftwo\n\fthree\n\f", meta={"file_path": "a.txt"})])
+    assert result["documents"][0].meta["page_starts"] == [0, 5, 10]
+    plain = SourceConverter().run([ByteStream(b"one", meta={"file_path": "a.txt"})])
+    assert "page_starts" not in plain["documents"][0].meta
+
+
+def test_json_lines_are_data_and_a_bad_line_is_named() -> None:
+    good, bad = (
+        ByteStream(text, meta={"file_path": "a.jsonl"}) for text in (b'{"a": 1}\n\n{"a": 2}\n', b'{"a": 1}\n{"a"\n')
+    )
+    assert SourceConverter().run([good])["documents"][0].meta["media_type"] == "data"
+    assert SourceConverter().run([bad])["failures"][0]["reason"].startswith("line 2: no valid JSON")
