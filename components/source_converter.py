@@ -107,7 +107,8 @@ def read_source(path: str, data: bytes, encoding: str | None = None) -> Extracte
     if suffix == ".doc" or data.startswith(OLE_MAGIC):
         raise UnreadableError("legacy Office format (97-2003); save it as .docx or PDF")
     raise UnreadableError(
-        f"unsupported type {suffix or 'without an ending'}; supported: pdf, docx, html, md, txt, json, jsonl, yaml, toml"
+        f"unsupported type {suffix or 'without an ending'}; "
+        "supported: pdf, docx, html, md, txt, json, jsonl, yaml, toml"
     )
 
 

@@ -15,6 +15,8 @@ _OPENERS = "([\"“‘'«„"
 _CLOSERS = ")]\"”’'»“®™"
 _BEFORE_MARK = re.compile(r"\s+([,.;:?!])(?=\s|$)")
 _ABOUT = ("about", "on", "regarding", "concerning", "for", "of", "as", "to", "with", "respect", "in", "relation")
+# "the renewal clause": words for a place in the document, not for what it says there.
+_PLACES = {"clause", "clauses", "provision", "provisions", "section", "sections", "paragraph", "paragraphs", "language"}
 _LONGEST_TIE = 5
 
 
@@ -38,6 +40,7 @@ def topic_text(sentence: Sentence, names: Sequence[tuple[int, int]]) -> str:
             gone[end:start] = [True] * (start - end)
     for start, end in names:
         _remove_saying(sentence, gone, start, end)
+    _remove_request(sentence, gone)
     if not any(_is_content(sentence, position) for position in range(len(sentence)) if not gone[position]):
         return sentence.query
     return _join(sentence, gone) or sentence.query
@@ -84,6 +87,32 @@ def _remove_saying(sentence: Sentence, gone: list[bool], start: int, end: int) -
         after += 1
     gone[question : before + 1] = [True] * (before + 1 - question)
     gone[end:after] = [True] * (after - end)
+
+
+def _remove_request(sentence: Sentence, gone: list[bool]) -> None:
+    """
+    Remove what asks for the answer and says nothing of it: "*please show me the clause on* renewal", "renewal *clause*".
+
+    Words such as "show" and "clause" would be looked for in the document, where they are of no use.
+    """
+    left = [position for position in range(len(sentence)) if not gone[position]]
+    content = [position for position in left if _is_content(sentence, position)]
+    if not content:
+        return
+    removed = [position for position in left if position < content[0]] if _asks(sentence, left, content[0]) else []
+    first = left.index(content[0])
+    if sentence.words[content[0]] in _PLACES and len(left) > first + 1 and sentence.words[left[first + 1]] in _ABOUT:
+        removed = left[: first + 2]
+    last = content[-1]
+    if sentence.words[last] in _PLACES and last not in removed and (last == left[-1] or gone[last + 1]):
+        removed.append(last)
+    if set(content) - set(removed):
+        for position in removed:
+            gone[position] = True
+
+
+def _asks(sentence: Sentence, left: Sequence[int], until: int) -> bool:
+    return any(position < until and sentence.words[position] in sentence.classes.requests for position in left)
 
 
 def _is_content(sentence: Sentence, position: int) -> bool:
