@@ -4,7 +4,8 @@ SELECT {columns}, 1 - h.distance AS score
 FROM (
     SELECT s.id, s.embedding <=> %(embedding)s::vector AS distance
     FROM spans AS s
-    WHERE (%(fingerprint)s::text IS NULL OR s.embedding_fingerprint = %(fingerprint)s)
+    WHERE NOT s.stale
+      AND (%(fingerprint)s::text IS NULL OR s.embedding_fingerprint = %(fingerprint)s)
       {filter}
     ORDER BY s.embedding <=> %(embedding)s::vector
     LIMIT %(limit)s
