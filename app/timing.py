@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
-from haystack import tracing
-from haystack.tracing import Span, Tracer
+from haystack.tracing.tracer import Span, Tracer, enable_tracing, is_tracing_enabled, tracer
 
 _COMPONENT_RUN = "haystack.component.run"
 _COMPONENT_NAME = "haystack.component.name"
@@ -58,9 +57,9 @@ def stage_timings() -> Iterator[dict[str, float]]:
 
     The tracer is put in place once per process, around whatever tracer the application had.
     """
-    actual = tracing.tracer.actual_tracer
+    actual = tracer.actual_tracer
     if not isinstance(actual, StageTimer):
-        tracing.enable_tracing(StageTimer(actual if tracing.is_tracing_enabled() else None))
+        enable_tracing(StageTimer(actual if is_tracing_enabled() else None))
     timings: dict[str, float] = {}
     token = _timings.set(timings)
     try:

@@ -91,7 +91,7 @@ def _remove_saying(sentence: Sentence, gone: list[bool], start: int, end: int) -
 
 def _remove_request(sentence: Sentence, gone: list[bool]) -> None:
     """
-    Remove what asks for the answer and says nothing of it: "*please show me the clause on* renewal", "renewal *clause*".
+    Remove what asks for the answer and says nothing of it: "*show me the clause on* renewal", "renewal *clause*".
 
     Words such as "show" and "clause" would be looked for in the document, where they are of no use.
     """

@@ -76,6 +76,31 @@ def corpus_store(make_corpus: Callable[..., str]) -> Iterator[CorpusDocumentStor
     store.close()
 
 
+@pytest.fixture(scope="module")
+def own_home(home: Path) -> Iterator[Database]:
+    """
+    A home and database of this module alone, for tests that fill or empty a packaged corpus.
+
+    The home of the session is in force again after it.
+    """
+    folder = open_folder("pincite own home ")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PINCITE_HOME", str(folder))
+        database = Database.for_url(None)
+        initialise(database)
+        yield database
+        database.close()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def knowledge(own_home: Database) -> Iterator[Database]:
+    """The packaged corpus, empty, in :func:`own_home`."""
+    initialise(own_home, [CorpusDefinition("knowledge")])
+    yield own_home
+    drop_corpus(own_home, "knowledge")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,6 @@ from pincite.pipelines.loader import load_pipeline
 from pincite.source_files import walk
 
 CLAUSE = "The Borrower shall pay what is due under this clause and nothing besides. "
-
-
-@pytest.fixture
-def knowledge(make_corpus: Callable[..., str], database: Database) -> Iterator[Database]:
-    """The packaged corpus, empty."""
-    make_corpus("knowledge")
-    yield database
 
 
 @pytest.fixture
