@@ -9,17 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from haystack_integrations.components.pincite.rule_sidecar import RULES_KEY, Rule
 from haystack_integrations.document_stores.pincite.database import Database
 from haystack_integrations.document_stores.pincite.errors import BadInputError, DatabaseUnavailableError
 from haystack_integrations.document_stores.pincite.source_writer import HeldSource, SourceWriter
 from pincite.indexing_settings import settings_hash
 from pincite.ingest_batches import Item, batches, run_batches
 from pincite.pipelines.corpora import CorpusSettings
+from pincite.reembed import reembed
 from pincite.source_files import Walk, checked_prefix, walk
-from pincite.source_metadata import given_meta, option_meta
+from pincite.source_metadata import RULES_SUFFIX, given_meta, given_rules, option_meta, sidecar_of
 
 READING = "reading"
 INDEXING = "indexing"
+EMBEDDING = "embedding"
 _DELETED_AT_ONCE = 500
 # Bytes of a file per span of it, to guess whether the indexes are better built anew; PDF and DOCX are mostly layout.
 _BYTES_PER_SPAN = {".pdf": 4_000, ".docx": 8_000}
@@ -31,7 +34,8 @@ class Progress:
     """
     How far an ingestion is: ``done`` of ``total`` changed files, the last of them ``source_id``.
 
-    ``stage`` is ``reading``, then ``indexing`` while the database builds its indexes.
+    ``stage`` is ``reading``, then ``embedding`` (``done`` counts stale spans), then ``indexing`` while the database
+    builds its indexes.
     """
 
     stage: str
@@ -55,7 +59,7 @@ class IngestReport:
 
     ``added``, ``updated``, ``unchanged`` and ``removed`` count sources; ``failed`` are files that are not in, or only
     in their earlier version, with the reason; ``notes`` files that are in with something missing; ``spans`` written;
-    ``seconds`` it took.
+    ``reembedded`` spans that were stale before; ``seconds`` it took.
     """
 
     added: int = 0
@@ -65,6 +69,7 @@ class IngestReport:
     failed: list[FileReport] = field(default_factory=list)
     notes: list[FileReport] = field(default_factory=list)
     spans: int = 0
+    reembedded: int = 0
     seconds: float = 0.0
 
 
@@ -102,7 +107,7 @@ def ingest(
         failed=[FileReport(str(path), reason) for path, reason in found.unreadable],
         notes=[FileReport(str(path), "a sidecar whose file is not there") for path in found.orphans],
     )
-    items = list(_changed(found, held, options, settings_hash(settings.name), report))
+    items = list(_changed(found, held, options, settings, report))
     tell = progress or (lambda step: None)
     bulk = bool(items) and writer.begin_bulk(sum(item.spans for item in items))
     mended = [] if bulk else writer.ensure_indexes()  # missing if the last run was killed
@@ -111,17 +116,23 @@ def ingest(
         for first in range(0, len(gone), _DELETED_AT_ONCE):
             report.removed += writer.delete_sources(gone[first : first + _DELETED_AT_ONCE])
         _read(settings.name, items, workers, report, tell)
+        report.reembedded = _reembed(settings.name, tell)
     except DatabaseUnavailableError:
         raise
     except BaseException:  # also Ctrl-C: what is in must be found as fast as before
         _settle(writer)
         raise
-    if bulk or mended or report.added or report.updated or report.removed:
+    if bulk or mended or report.added or report.updated or report.removed or report.reembedded:
         tell(Progress(INDEXING, len(items), len(items)))
         _settle(writer)
     report.failed.sort(key=lambda failure: failure.path)
     report.seconds = time.monotonic() - started
     return report
+
+
+def _reembed(corpus: str, tell: Callable[[Progress], None]) -> int:
+    """What this run did not write anew, and whose vector does not belong to it any more (S3)."""
+    return reembed(corpus, progress=lambda done, of, source_id: tell(Progress(EMBEDDING, done, of, source_id))).embedded
 
 
 def _settle(writer: SourceWriter) -> None:
@@ -131,11 +142,18 @@ def _settle(writer: SourceWriter) -> None:
 
 
 def _changed(
-    found: Walk, held: Mapping[str, HeldSource], options: Mapping[str, Any], settings: str, report: IngestReport
+    found: Walk,
+    held: Mapping[str, HeldSource],
+    options: Mapping[str, Any],
+    corpus: CorpusSettings,
+    report: IngestReport,
 ) -> Iterator[Item]:
+    settings, spans = settings_hash(corpus.name), corpus.spans
     for file in found.files.values():
         try:
-            meta = given_meta(file.path, options)
+            rules = given_rules(file.path) if "rule" in spans else _no_rules(file.path, report)
+            # Nothing where there are no rules, so that the hash of such a file stays what it was.
+            meta = given_meta(file.path, options) | ({RULES_KEY: rules} if rules else {})
             content_hash, size = _content_hash(file.path, meta, settings)
         except OSError as error:
             report.failed.append(FileReport(str(file.path), f"cannot be opened: {error.strerror or error}"))
@@ -151,6 +169,13 @@ def _changed(
             provenance = {"_path": str(file.path), "_root": str(file.root), "_prefix": file.prefix}
             identity = {"source_id": file.source_id, "content_hash": content_hash}
             yield Item(str(file.path), {**meta, **provenance, **identity}, spans, known=before is not None)
+
+
+def _no_rules(path: Path, report: IngestReport) -> list[Rule]:
+    sidecar = sidecar_of(path, RULES_SUFFIX)
+    if sidecar.exists():
+        report.notes.append(FileReport(str(sidecar), "left out: this corpus holds no rules"))
+    return []
 
 
 def _content_hash(path: Path, meta: Mapping[str, Any], settings: str) -> tuple[str, int]:

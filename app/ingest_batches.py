@@ -117,7 +117,8 @@ def _run(pipeline: Pipeline, items: Sequence[Item], result: BatchResult) -> None
     result.written |= set(written.get("source_ids", ()))
     result.spans += written.get("spans_written", 0)
     result.failures += [(failure["path"], failure["reason"]) for failure in converted.get("failures", ())]
-    result.notes += [(note["path"], note["note"]) for note in converted.get("notes", ())]
+    for stage in ("converter", "rules"):
+        result.notes += [(note["path"], note["note"]) for note in outputs.get(stage, {}).get("notes", ())]
     # A converter of someone else's may drop a file without a word; we do not.
     named = {path for path, _ in result.failures}
     silent = [item.path for item in items if item.source_id not in result.written and item.path not in named]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a search answers: the shape of the contract, made from the outputs of a pipeline run."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from haystack import Document
@@ -79,12 +80,19 @@ def search_response(
         "tag_contexts": {},
         "timings_ms": {"total": round(total_ms, 3)} | {stage: round(ms, 3) for stage, ms in timings.items()},
         "results": [
-            _result(rank, document) for rank, document in enumerate(outputs["attribution"]["documents"], start=1)
+            result_of(rank, document) for rank, document in enumerate(outputs["attribution"]["documents"], start=1)
         ],
     }
 
 
-def _result(rank: int, document: Document) -> SearchResult:
+def shown_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a result says of its source: the reserved keys that are set, and of a rule what it holds."""
+    keys = [key for key in (*RESERVED_META, "statement") if key != "title"]
+    return {key: meta[key] for key in keys if meta.get(key) not in (None, "", [])}
+
+
+def result_of(rank: int, document: Document) -> SearchResult:
+    """A span as the contract gives it."""
     meta = document.meta
     return {
         "rank": rank,
@@ -105,5 +113,5 @@ def _result(rank: int, document: Document) -> SearchResult:
             "quote": meta["quote"],
         },
         "parent": meta.get("parent"),
-        "meta": {key: meta[key] for key in RESERVED_META if key != "title" and meta.get(key) not in (None, "", [])},
+        "meta": shown_meta(meta),
     }

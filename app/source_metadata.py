@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from haystack_integrations.components.pincite.rule_sidecar import Rule, checked_rules
 from haystack_integrations.components.pincite.source_meta import checked_meta
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 
@@ -33,6 +34,16 @@ def given_meta(path: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     return {**_sidecar(sidecar_of(path)), **options}
 
 
+def given_rules(path: Path) -> list[Rule]:
+    """
+    Rules of a file from its sidecar ``<file>.rules.yaml``; none without one (C5).
+
+    :raises BadInputError: The sidecar is no YAML list, or holds a rule of another form.
+    """
+    sidecar = sidecar_of(path, RULES_SUFFIX)
+    return checked_rules(_yaml(sidecar), f"sidecar {sidecar.name}")
+
+
 def option_meta(options: Mapping[str, str] | None) -> dict[str, Any]:
     """
     The values of ``--meta``, checked; ``groups`` and ``tags`` are divided at commas.
@@ -43,18 +54,22 @@ def option_meta(options: Mapping[str, str] | None) -> dict[str, Any]:
 
 
 def _sidecar(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInputError(f"sidecar {path.name}: cannot be read as UTF-8 ({error})") from error
-    try:
-        mapping = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise BadInputError(f"sidecar {path.name}: no valid YAML ({' '.join(str(error).split())})") from error
+    mapping = _yaml(path)
     if mapping is None:
         return {}
     if not isinstance(mapping, Mapping):
         raise BadInputError(f"sidecar {path.name}: holds a {type(mapping).__name__}; it must hold a mapping")
     return checked_meta(mapping, f"sidecar {path.name}")
+
+
+def _yaml(path: Path) -> Any:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInputError(f"sidecar {path.name}: cannot be read as UTF-8 ({error})") from error
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise BadInputError(f"sidecar {path.name}: no valid YAML ({' '.join(str(error).split())})") from error

@@ -8,6 +8,7 @@ from haystack import component
 from haystack_integrations.components.pincite.clean_text import clean_text
 from haystack_integrations.components.pincite.filter_check import checked_filters
 from haystack_integrations.components.pincite.inline_async import inline_async
+from haystack_integrations.components.pincite.scopes import all_of, scope_conditions
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 
 MAX_QUERY_CHARACTERS = 100_000
@@ -74,31 +75,18 @@ class SearchRequest:
         """
         return {
             "query": _checked_query(query),
-            "groups": _checked_groups(groups),
+            "groups": checked_groups(groups),
             "filters": self._scoped(None if filters in (None, {}) else checked_filters(filters), scope or {}),
             "matter": clean_text(matter, "matter") if matter else None,
             "names": names,
             "rerank": rerank,
-            "top_k": _checked_count("top_k", top_k, MAX_TOP_K),
-            "max_per_source": None if max_per_source is None else _checked_count("max_per_source", max_per_source),
+            "top_k": checked_count("top_k", top_k, MAX_TOP_K),
+            "max_per_source": None if max_per_source is None else checked_count("max_per_source", max_per_source),
         }
 
     def _scoped(self, filters: dict[str, Any] | None, scope: dict[str, str]) -> dict[str, Any] | None:
-        allowed = list(dict.fromkeys([*self.required_scopes, *self.scopes]))
-        for key in scope:
-            if key not in allowed:
-                known = ", ".join(allowed) or "none"
-                raise BadInputError(f"scope '{key}' is unknown in this corpus: its scopes are {known}")
-        for key in self.required_scopes:
-            if key not in scope:
-                raise BadInputError(f"scope '{key}' is missing: this corpus is only searched within one {key}")
-        # In the order of the configuration: equal requests give equal filters.
-        conditions = [_scope_condition(key, scope[key]) for key in allowed if key in scope]
-        if filters:
-            conditions.insert(0, filters)
-        if len(conditions) > 1:
-            return {"operator": "AND", "conditions": conditions}
-        return conditions[0] if conditions else None
+        conditions = scope_conditions(scope, self.scopes, self.required_scopes)
+        return all_of([*([filters] if filters else []), *conditions])
 
 
 def _checked_query(query: str) -> str:
@@ -112,7 +100,8 @@ def _checked_query(query: str) -> str:
     return clean
 
 
-def _checked_groups(groups: list[str] | None) -> list[str] | None:
+def checked_groups(groups: list[str] | None) -> list[str] | None:
+    """Groups of a principal, cleaned; a :class:`BadInputError` if they are no list of names."""
     if groups is None:
         return None
     # A string is a sequence of strings too: "admin" must not become the groups a, d, m, i and n.
@@ -121,15 +110,10 @@ def _checked_groups(groups: list[str] | None) -> list[str] | None:
     return [clean_text(group, "group") for group in groups]
 
 
-def _checked_count(name: str, value: int, largest: int | None = None) -> int:
+def checked_count(name: str, value: int, largest: int | None = None) -> int:
+    """A count from 1 to ``largest``; a :class:`BadInputError` that names it if it is none."""
     expected = "a whole number from 1" + (f" to {largest}" if largest else "")
     # bool is an int to Python; a client that sends true means no count.
     if not isinstance(value, int) or isinstance(value, bool) or value < 1 or (largest and value > largest):
         raise BadInputError(f"{name} is {value!r:.40}: expected {expected}")
     return value
-
-
-def _scope_condition(key: str, value: str) -> dict[str, Any]:
-    if not isinstance(value, str) or not value.strip():
-        raise BadInputError(f"scope '{key}' is {value!r:.80}: expected the {key} to search in")
-    return {"field": f"meta.{key}", "operator": "==", "value": clean_text(value, f"scope '{key}'")}

@@ -13,7 +13,7 @@ from haystack_integrations.document_stores.pincite.spans import SourceRecord, Sp
 
 # Meta of a source document that has a column of its own, or was only meant for the stages before.
 _NOT_META = frozenset(
-    "source_id title identity media_type status groups content_hash page_starts encoding file_path".split()
+    "source_id title identity media_type status groups content_hash page_starts encoding file_path _rules".split()
 )
 
 
@@ -90,6 +90,8 @@ def _span(document: Document) -> SpanRecord:
         parent_start=meta["parent_start"],
         parent_end=meta["parent_end"],
         embedding=document.embedding,
+        statement=meta.get("statement"),
+        review_status=meta.get("review_status"),
     )
 
 

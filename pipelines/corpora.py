@@ -4,7 +4,7 @@
 import json
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from haystack_integrations.document_stores.pincite.corpora import check_corpus_name
 from haystack_integrations.document_stores.pincite.errors import BadInputError, ConfigurationError
@@ -14,7 +14,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 FILE_NAME = "corpora.yaml"
-_FILE_KEYS = ("corpora", "principals", "command_line_principal")
+_FILE_KEYS = ("corpora", "tools", "principals", "command_line_principal")
+SpanKind = Literal["chunk", "rule", "page_image"]
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
 
@@ -23,11 +24,15 @@ class CorpusSettings:
     """
     What one corpus is (specification, section C).
 
-    ``query_pipeline`` and ``indexing_pipeline`` are file names; ``language`` a two-letter code and
-    ``text_search_config`` the PostgreSQL text-search configuration for it; ``embedding_dimension`` the length of its
-    vectors; ``minimum_characters`` the trimmed length from which a span is searchable (S1); ``required_metadata``
-    what a source must have to be searchable; ``scopes`` the metadata keys that a search may give with ``--scope``,
-    ``required_scopes`` those that it must (C3); ``tools`` the agent tools that search it.
+    ``query_pipeline`` and ``indexing_pipeline`` are file names; weights and caps are parameters of the first.
+    ``source_kind`` says what its sources are: one that says otherwise in its metadata is not searchable. ``language``
+    is a two-letter code, ``text_search_config`` the PostgreSQL text-search configuration for it; ``embedder`` the name
+    of the model of both pipelines, as its fingerprint begins, and ``embedding_dimension`` the length of its vectors;
+    ``spans`` the kinds of spans that it holds. ``minimum_characters`` is the trimmed length from which a span is
+    searchable, ``minimum_rule_characters`` that of a rule's quote, ``required_metadata`` what a source must have to be
+    searchable (S1). ``scopes`` are the metadata keys that a search may give with ``--scope``, ``required_scopes`` those
+    that it must (C3). ``local_only`` forbids rankers that call a service outside (F3). ``tools`` are the agent tools
+    that search it.
     """
 
     name: str
@@ -37,11 +42,37 @@ class CorpusSettings:
     language: str
     text_search_config: str
     embedding_dimension: int = Field(ge=1, le=16_000)
+    source_kind: str | None = None
+    embedder: str | None = None
+    spans: tuple[SpanKind, ...] = ("chunk",)
     minimum_characters: int = Field(default=50, ge=1)
+    minimum_rule_characters: int = Field(default=20, ge=1)
     required_metadata: tuple[str, ...] = ("title",)
     required_scopes: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
+    local_only: bool = False
     tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class ToolSettings:
+    """
+    A search that agents may call (specification, section C): one corpus, asked in one way.
+
+    ``corpus`` is the only one that it reaches; ``action`` what it does there: ``search`` by a question, ``similar``
+    from a case to cases like it, ``status``. ``pipeline`` is the file of its query pipeline, by default the corpus's
+    own; ``required_scopes`` are those that a call must give; ``scopes_of_case`` those that are looked up from the
+    ``case_id`` of the call where it does not give them; ``filters`` a Haystack filter that every call gets.
+    """
+
+    name: str
+    corpus: str
+    description: str
+    action: Literal["search", "similar", "status"] = "search"
+    pipeline: str | None = None
+    required_scopes: tuple[str, ...] = ()
+    scopes_of_case: tuple[str, ...] = ()
+    filters: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
@@ -59,6 +90,7 @@ class CorporaSettings:
     origin: str
     corpora: dict[str, CorpusSettings]
     principals: dict[str, Principal]
+    tools: dict[str, ToolSettings] = Field(default_factory=dict)
     command_line_principal: str | None = None
 
     def corpus(self, name: str) -> CorpusSettings:
@@ -70,6 +102,16 @@ class CorporaSettings:
         if name not in self.corpora:
             raise BadInputError(f"unknown corpus {name!r:.80}; corpora: {', '.join(self.corpora)}")
         return self.corpora[name]
+
+    def tool(self, name: str) -> ToolSettings:
+        """
+        One tool.
+
+        :raises BadInputError: there is no such tool.
+        """
+        if name not in self.tools:
+            raise BadInputError(f"unknown tool {name!r:.80}; tools: {', '.join(self.tools) or 'none'}")
+        return self.tools[name]
 
     def principal(self, name: str) -> Principal:
         """
@@ -117,6 +159,7 @@ def parse_corpora(text: str, origin: str) -> CorporaSettings:
         "origin": origin,
         "corpora": _with_names(source, "corpora"),
         "principals": _with_names(source, "principals"),
+        "tools": _with_names(source, "tools") if source.data.get("tools") else {},
     }
     try:
         # JSON mode: a YAML list is a tuple's natural form, while "10" for a number stays an error.
@@ -125,6 +168,9 @@ def parse_corpora(text: str, origin: str) -> CorporaSettings:
         raise _located(source, error) from error
     _check_consistency(source, settings)
     return settings
+
+
+_SECTIONS: dict[str, type] = {"corpora": CorpusSettings, "principals": Principal, "tools": ToolSettings}
 
 
 def _with_names(source: YamlText, section: str) -> dict[str, Any]:
@@ -145,7 +191,7 @@ def _located(source: YamlText, error: ValidationError) -> ConfigurationError:
     path: KeyPath = first["loc"]
     shown = ".".join(str(part) for part in path)
     if first["type"] == "unexpected_keyword_argument":
-        known = {field.name for field in fields(CorpusSettings if path[0] == "corpora" else Principal)} - {"name"}
+        known = {field.name for field in fields(_SECTIONS[str(path[0])])} - {"name"}
         return source.error(path, f"unknown key '{shown}'; {did_you_mean(path[-1], known)}")
     if first["type"] == "missing":
         return source.error(path, f"'{shown}' is missing")
@@ -156,7 +202,36 @@ def _lower_first(message: str) -> str:
     return message[:1].lower() + message[1:]
 
 
+def _check_tools(source: YamlText, settings: CorporaSettings) -> None:
+    for name, tool in settings.tools.items():
+        if tool.corpus not in settings.corpora:
+            raise source.error(
+                ("tools", name, "corpus"),
+                f"tools.{name}: corpus is '{tool.corpus}'; {did_you_mean(tool.corpus, settings.corpora)}",
+            )
+        entry = settings.corpora[tool.corpus]
+        if name not in entry.tools:
+            raise source.error(("tools", name), f"tools.{name} is not among the tools of corpus '{tool.corpus}'")
+        for key in ("required_scopes", "scopes_of_case"):
+            for scope in getattr(tool, key):
+                if scope not in entry.scopes:
+                    raise source.error(
+                        ("tools", name, key),
+                        f"tools.{name}: '{scope}' is no scope of '{tool.corpus}'; {did_you_mean(scope, entry.scopes)}",
+                    )
+    for name, entry in settings.corpora.items():
+        for tool_name in entry.tools:
+            owner = settings.tools.get(tool_name)
+            if owner is None or owner.corpus != name:
+                raise source.error(
+                    ("corpora", name, "tools"),
+                    f"corpora.{name}: tool '{tool_name}' is not in tools for this corpus; "
+                    f"{did_you_mean(tool_name, [t.name for t in settings.tools.values() if t.corpus == name])}",
+                )
+
+
 def _check_consistency(source: YamlText, settings: CorporaSettings) -> None:
+    _check_tools(source, settings)
     for name, entry in settings.corpora.items():
         try:
             check_corpus_name(name)

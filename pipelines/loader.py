@@ -8,13 +8,14 @@ from haystack.core.errors import DeserializationError, PipelineError
 from haystack_integrations.document_stores.pincite.errors import PinciteError
 from haystack_integrations.document_stores.pincite.resources import read_config
 from pincite.pipelines.connection_check import check_connection_entries, check_inputs, connect
+from pincite.pipelines.corpora import CorpusSettings, ToolSettings
 from pincite.pipelines.corpora import corpus as corpus_settings
 from pincite.pipelines.corpus_check import check_corpus
 from pincite.pipelines.fusion_check import check_fusion
 from pincite.pipelines.parameter_check import check_component
 from pincite.pipelines.strict_yaml import YamlText, did_you_mean, parse_yaml
 
-Kind = Literal["query", "indexing"]
+Kind = Literal["query", "indexing", "similar"]
 
 # Every stage stands in the YAML, also where it is an identity, so that the file and its drawing show the whole design.
 STAGES: dict[Kind, tuple[str, ...]] = {
@@ -37,9 +38,11 @@ STAGES: dict[Kind, tuple[str, ...]] = {
     ),
     # An indexing pipeline may be made of stock components under names of their own; only where it begins is fixed.
     "indexing": ("converter",),
+    # From a case to cases like it.
+    "similar": ("request", "profile", "dense", "lexical", "joiner", "parents", "cases", "attribution"),
 }
 # The component whose inputs are the inputs of the pipeline.
-ENTRY: dict[Kind, str] = {"query": "request", "indexing": "converter"}
+ENTRY: dict[Kind, str] = {"query": "request", "indexing": "converter", "similar": "request"}
 _REQUIRED_KEYS = ("components", "connections")
 _OPTIONAL_KEYS: dict[str, type] = {
     "metadata": dict,
@@ -48,7 +51,7 @@ _OPTIONAL_KEYS: dict[str, type] = {
 }
 
 
-def load_pipeline(corpus: str, kind: Kind) -> Pipeline:
+def load_pipeline(corpus: str, kind: Literal["query", "indexing"]) -> Pipeline:
     """
     The query or the indexing pipeline of a corpus, checked.
 
@@ -58,8 +61,21 @@ def load_pipeline(corpus: str, kind: Kind) -> Pipeline:
     :raises ConfigurationError: one line that names file, line, component, key, the value found and what is right.
     """
     settings = corpus_settings(corpus)
-    text, origin = read_config(settings.query_pipeline if kind == "query" else settings.indexing_pipeline)
-    source = parse_yaml(text, origin)
+    return _load(settings, settings.query_pipeline if kind == "query" else settings.indexing_pipeline, kind)
+
+
+def load_tool_pipeline(tool: ToolSettings) -> Pipeline:
+    """
+    The pipeline that a tool runs: its own, or that of its corpus.
+
+    :raises ConfigurationError: see :func:`load_pipeline`.
+    """
+    settings = corpus_settings(tool.corpus)
+    return _load(settings, tool.pipeline or settings.query_pipeline, "similar" if tool.action == "similar" else "query")
+
+
+def _load(settings: CorpusSettings, file: str, kind: Kind) -> Pipeline:
+    source = parse_yaml(*read_config(file))
     pipeline = _checked(source, kind)
     check_corpus(source, pipeline, settings)
     return pipeline

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from .errors import BadInputError
 
+SPAN_KINDS = ("chunk", "rule", "page_image")
+
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 
@@ -45,7 +47,9 @@ class CorpusDefinition:
     What a corpus is made with.
 
     ``dimension`` of its embeddings and ``text_search`` (a PostgreSQL text search configuration) are fixed when it is
-    made; ``minimum_characters`` of a searchable span and ``required_meta`` of a searchable source (S1) can change.
+    made. The rest can change (S1): ``minimum_characters`` of a searchable span and ``minimum_rule_characters`` of a
+    rule's quote, ``required_meta`` of a searchable source, ``span_kinds`` that the corpus holds, and ``source_kind``,
+    which a source may repeat in its metadata but not contradict.
     """
 
     name: str
@@ -53,3 +57,6 @@ class CorpusDefinition:
     text_search: str = "english"
     minimum_characters: int = 50
     required_meta: list[str] = field(default_factory=list)
+    minimum_rule_characters: int = 20
+    span_kinds: list[str] = field(default_factory=lambda: list(SPAN_KINDS))
+    source_kind: str | None = None

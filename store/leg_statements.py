@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from itertools import pairwise
-from typing import Any, LiteralString, TypedDict, cast
+from typing import Any, LiteralString, TypedDict
 
 from haystack_integrations.document_stores.pgvector.filters import _convert_filters_to_where_clause_and_params
 from haystack_integrations.document_stores.pincite.spans import SpanDocument
@@ -21,7 +21,13 @@ from psycopg.sql import SQL, Composed
 # What a leg fetches of a span: never its embedding, which no later stage needs and each would copy.
 COLUMNS = SQL(
     "s.id, s.source_id, s.content, s.kind, s.start_offset, s.end_offset, s.page, s.page_end, s.section, s.quote,"
-    " s.parent_start, s.parent_end, s.meta"
+    " s.parent_start, s.parent_end, s.statement, s.meta"
+)
+# Which vectors may be compared with that of a query (S3): fresh ones of its own embedder; of the corpus's, where the
+# caller names none.
+_SAME_FINGERPRINT = SQL("NOT s.stale AND s.embedding_fingerprint = %(fingerprint)s")
+_CORPUS_FINGERPRINT = SQL(
+    "NOT s.stale AND s.embedding_fingerprint IS NOT DISTINCT FROM (SELECT embedding_fingerprint FROM settings)"
 )
 # A word in a span's section heading counts as one in its text; ts_rank takes weights in the order D, C, B, A.
 SPAN_WEIGHTS = [1.0, 1.0, 1.0, 1.0]
@@ -31,12 +37,20 @@ SPAN_WEIGHTS = [1.0, 1.0, 1.0, 1.0]
 def _query(name: str) -> LiteralString:
     path = resources.files(__package__ or "") / "sql" / "query" / f"{name}.sql"
     # Ours, shipped beside this file: as literal as a string in the source.
-    return cast(LiteralString, path.read_text(encoding="utf-8"))
+    return path.read_text(encoding="utf-8")
 
 
-def _compose(name: str, filters: dict[str, Any] | None = None) -> tuple[Composed, dict[str, Any]]:
+def compose(
+    name: str, filters: dict[str, Any] | None = None, *, fingerprint: str | None = None
+) -> tuple[Composed, dict[str, Any]]:
+    """
+    The SQL of a file in ``sql/query``, and the values of the filter in it.
+
+    :param fingerprint: of the vector that rows are compared with; ``None``: that of the corpus's embedder.
+    """
     clause, values = _filter_clause(filters)
-    return SQL(_query(name)).format(columns=COLUMNS, filter=SQL(clause)), values
+    comparable = _SAME_FINGERPRINT if fingerprint is not None else _CORPUS_FINGERPRINT
+    return SQL(_query(name)).format(columns=COLUMNS, filter=SQL(clause), comparable=comparable), values
 
 
 def _filter_clause(filters: dict[str, Any] | None) -> tuple[LiteralString, dict[str, Any]]:
@@ -50,7 +64,7 @@ def _filter_clause(filters: dict[str, Any] | None) -> tuple[LiteralString, dict[
     clause, values = _convert_filters_to_where_clause_and_params(filters, operator="AND")
     parts = clause.as_string(None).split("%s")
     named = parts[0] + "".join(f"%(filter_{number})s{part}" for number, part in enumerate(parts[1:]))
-    return cast(LiteralString, named), {f"filter_{number}": value for number, value in enumerate(values)}
+    return named, {f"filter_{number}": value for number, value in enumerate(values)}
 
 
 def dense(
@@ -64,11 +78,13 @@ def dense(
     """
     Nearest spans by cosine distance.
 
-    :param embedding: vector of the query; only spans embedded with ``fingerprint`` are compared, where given (S3).
+    :param embedding: vector of the query.
+    :param fingerprint: identity of its embedder; only fresh vectors of the same are compared (S3). ``None``: those of
+        the embedder that the corpus is for.
     :param limit: rows wanted.
     :param ef_search: candidate list of the HNSW search, raised to ``limit`` at least: below it rows would be missing.
     """
-    sql, values = _compose("dense", filters)
+    sql, values = compose("dense", filters, fingerprint=fingerprint)
     params = {"embedding": _vector(embedding), "limit": limit, "fingerprint": fingerprint, **values}
     # Filters and row level security take rows away after the index gave them: the scan then goes on for more.
     settings = {"hnsw.ef_search": str(max(ef_search, limit)), "hnsw.iterative_scan": "relaxed_order"}
@@ -85,7 +101,7 @@ def lexical(
     :param rows: the rarest words are looked up until the rows that hold them add up to this.
     :param words: at most so many of the query's rarest words take part, however long the query.
     """
-    sql, values = _compose("lexical", filters)
+    sql, values = compose("lexical", filters)
     params = {
         "query": query,
         "text_search": text_search,
@@ -113,7 +129,7 @@ class Name(TypedDict):
 
 def title(name: Name, topic: str, *, text_search: str, limit: int, filters: dict[str, Any] | None = None) -> Statement:
     """Sources that carry a name, best first, each with its best span for the topic; ``coverage`` is 0..1."""
-    sql, values = _compose("title", filters)
+    sql, values = compose("title", filters)
     qualifiers = [word for word, naming in zip(name["words"], name["naming"], strict=True) if naming]
     params = {
         **name,
@@ -147,7 +163,7 @@ _TITLE_CONSTANTS: dict[str, Any] = {
 
 def title_whole(query: str, *, text_search: str, limit: int, filters: dict[str, Any] | None = None) -> Statement:
     """Titles that resemble a whole question by trigrams, each with its best span."""
-    sql, values = _compose("title_whole", filters)
+    sql, values = compose("title_whole", filters)
     params = {
         "query": query,
         "text_search": text_search,
@@ -178,7 +194,7 @@ def extents(
     :param lexical_weight: weight of the word ranking inside a source; ``dense_weight`` of the vector ranking.
     :param k: constant of the reciprocal rank fusion inside a source.
     """
-    sql, _ = _compose("extents")
+    sql, _ = compose("extents", fingerprint=fingerprint)
     params = {
         "sources": list(sources),
         "query": topic,
@@ -224,4 +240,6 @@ def span_document(row: dict[str, Any], corpus: str) -> SpanDocument:
         "parent_start": row["parent_start"],
         "parent_end": row["parent_end"],
     }
+    if row["statement"] is not None:
+        meta["statement"] = row["statement"]
     return SpanDocument(id=row["id"], content=row["content"], score=row.get("score"), meta=meta)

@@ -114,12 +114,23 @@ def _initialise_corpus(connection: psycopg.Connection[Any], definition: CorpusDe
 
 def _apply_settings(connection: psycopg.Connection[Any], definition: CorpusDefinition) -> None:
     schema = Identifier(schema_name(definition.name))
+    values = {
+        "minimum_characters": definition.minimum_characters,
+        "minimum_rule_characters": definition.minimum_rule_characters,
+        "required_meta": list(definition.required_meta),
+        "span_kinds": list(definition.span_kinds),
+        "source_kind": definition.source_kind,
+    }
+    columns = SQL(", ").join(map(Identifier, values))
+    given = SQL(
+        "%(minimum_characters)s, %(minimum_rule_characters)s, %(required_meta)s::text[], %(span_kinds)s::text[],"
+        " %(source_kind)s::text"
+    )
     changed = connection.execute(
         SQL(
-            "UPDATE {}.settings SET minimum_characters = %(minimum)s, required_meta = %(required)s "
-            "WHERE (minimum_characters, required_meta) IS DISTINCT FROM (%(minimum)s, %(required)s::text[])"
-        ).format(schema),
-        {"minimum": definition.minimum_characters, "required": list(definition.required_meta)},
+            "UPDATE {schema}.settings SET ({columns}) = ROW ({given}) WHERE ({columns}) IS DISTINCT FROM ({given})"
+        ).format(schema=schema, columns=columns, given=given),
+        values,
     ).rowcount
     if changed:  # the triggers judge each row anew
         connection.execute(SQL("UPDATE {}.sources SET title = title").format(schema))

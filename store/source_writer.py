@@ -45,7 +45,12 @@ _SPAN_COLUMNS = {
     "parent_start": "int4",
     "parent_end": "int4",
     "embedding_fingerprint": "text",
+    "statement": "text",
+    "review_status": "text",
 }
+
+# Not reserved, but a part of the text-search vector of spans (S3).
+_SEARCHED_META = ("headnote",)
 
 _MERGE_LEXEMES = """
 WITH counted AS MATERIALIZED (SELECT word, ndoc FROM ts_stat({query})),
@@ -211,7 +216,10 @@ class SourceWriter:
             connection.execute(_COUNT)
             # Words that came in one by one wait in a list that every search reads through.
             connection.execute(_CLEAN_PENDING, [schema_name(self.corpus)])
-            connection.execute("ANALYZE spans (source_id, kind, number, tsv, visible_to, searchable, stale, length)")
+            connection.execute(
+                "ANALYZE spans (source_id, kind, number, tsv, visible_to, searchable, stale, length,"
+                " embedding_fingerprint)"
+            )
             connection.execute("ANALYZE sources, span_lexemes, identity_lexemes")
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -248,6 +256,7 @@ class SourceWriter:
     ) -> tuple[Any, ...]:
         place = {"kind": span.kind, "start": span.start, "end": span.end}
         optional = {"page": span.page, "page_end": span.page_end, "section": span.section, "quote": span.quote}
+        optional |= {"statement": span.statement}
         place |= {key: value for key, value in optional.items() if value is not None}
         return (
             span_id(self.corpus, record.source_id, span.kind, span.number),
@@ -266,6 +275,8 @@ class SourceWriter:
             span.parent_start,
             span.parent_end,
             None if span.embedding is None else fingerprint,
+            span.statement,
+            span.review_status,
         )
 
 
@@ -285,7 +296,9 @@ def _source_row(record: SourceRecord) -> tuple[Any, ...]:
 
 def _span_meta(record: SourceRecord) -> dict[str, Any]:
     """What stock filters and stock readers of a span want to know about its source."""
-    reserved = {key: record.meta[key] for key in RESERVED_META if record.meta.get(key) not in (None, "", [])}
+    reserved = {
+        key: record.meta[key] for key in (*RESERVED_META, *_SEARCHED_META) if record.meta.get(key) not in (None, "", [])
+    }
     return reserved | {"source_id": record.source_id, "title": record.title}
 
 

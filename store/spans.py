@@ -38,6 +38,7 @@ RESERVED_META = (
     "case_name",
     "court",
     "practice_area",
+    "document_type",
     "date",
     "tags",
 )
@@ -51,9 +52,9 @@ class SpanDocument(Document):
     ``dataclasses.replace``), so a copy is the object itself; that halves the cost of a ten-stage pipeline.
 
     ``id`` is the span id, ``content`` its text, ``score`` the score of the stage that produced it. ``meta`` holds
-    ``corpus``, ``source_id``, ``title``, ``kind``, the keys of :class:`Locator`, ``parent_start`` and ``parent_end``
-    (both ``None`` where there is no parent) and the :data:`RESERVED_META` keys that are set. Keys that begin with
-    an underscore belong to the pipeline and are not shown to users.
+    ``corpus``, ``source_id``, ``title``, ``kind``, ``statement`` (of a rule), the keys of :class:`Locator`,
+    ``parent_start`` and ``parent_end`` (both ``None`` where there is no parent) and the :data:`RESERVED_META` keys that
+    are set. Keys that begin with an underscore belong to the pipeline and are not shown to users.
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SpanDocument":
@@ -74,12 +75,17 @@ def span_id(corpus: str, source_id: str, kind: str, number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SpanRecord:
-    """A span on its way into the store. ``number`` counts from 0 within its kind."""
+    """
+    A span on its way into the store. ``number`` counts from 0 within its kind.
+
+    A rule has a ``statement``, a ``quote`` equal to its ``text``, and a ``review_status``; where the quote was not
+    found in the source, ``start`` and ``end`` are ``None``, and the rule is kept without being searchable (C5, S1).
+    """
 
     kind: str
     number: int
-    start: int
-    end: int
+    start: int | None
+    end: int | None
     text: str
     page: int | None = None
     page_end: int | None = None
@@ -88,6 +94,8 @@ class SpanRecord:
     parent_start: int | None = None
     parent_end: int | None = None
     embedding: list[float] | None = None
+    statement: str | None = None
+    review_status: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
