@@ -81,13 +81,13 @@ class TitleRetriever:
         found: list[Rows] = []
         for intent in intents:
             rows, notes = rows_of(
-                self.document_store, self._name_statement(intent, topic_query, filters), groups, self.timeout, "title"
+                self.document_store, self.name_statement(intent, topic_query, filters), groups, self.timeout, "title"
             )
             found.append(rows)
             degraded += notes
         if matches := self._matches(found):
             return self._answer(found, matches, topic_query, degraded)
-        rows, notes = rows_of(self.document_store, self._whole_statement(query, filters), groups, self.timeout, "title")
+        rows, notes = rows_of(self.document_store, self.whole_statement(query, filters), groups, self.timeout, "title")
         return self._answer([rows], [], query, [*degraded, *notes])
 
     @component.output_types(
@@ -105,17 +105,18 @@ class TitleRetriever:
         degraded: list[Degradation] = []
         found: list[Rows] = []
         for intent in intents:
-            statement = self._name_statement(intent, topic_query, filters)
+            statement = self.name_statement(intent, topic_query, filters)
             rows, notes = await rows_of_async(self.document_store, statement, groups, self.timeout, "title")
             found.append(rows)
             degraded += notes
         if matches := self._matches(found):
             return self._answer(found, matches, topic_query, degraded)
-        statement = self._whole_statement(query, filters)
+        statement = self.whole_statement(query, filters)
         rows, notes = await rows_of_async(self.document_store, statement, groups, self.timeout, "title")
         return self._answer([rows], [], query, [*degraded, *notes])
 
-    def _name_statement(self, intent: Intent, topic: str, filters: dict[str, Any] | None) -> Statement:
+    def name_statement(self, intent: Intent, topic: str, filters: dict[str, Any] | None) -> Statement:
+        """What is asked of the database for one named instrument: ``score`` and ``coverage`` of each source."""
         text_search = self.document_store.text_search
         return title(self._name(intent), topic, text_search=text_search, limit=self.top_k, filters=filters)
 
@@ -136,7 +137,8 @@ class TitleRetriever:
             "aliases": vocabulary.aliases(intent["type"]),
         }
 
-    def _whole_statement(self, query: str, filters: dict[str, Any] | None) -> Statement:
+    def whole_statement(self, query: str, filters: dict[str, Any] | None) -> Statement:
+        """What is asked of the database for a query that names nothing."""
         return title_whole(query, text_search=self.document_store.text_search, limit=self.top_k, filters=filters)
 
     def _matches(self, found: list[Rows]) -> list[NamedSource]:

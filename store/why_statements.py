@@ -15,7 +15,7 @@ from psycopg.sql import SQL
 from .corpora import schema_name, writer_role
 from .database import Database
 from .execution import session_query
-from .leg_statements import _compose, _query, _vector
+from .leg_statements import _query, _vector, compose
 from .statements import Statement
 
 
@@ -23,7 +23,7 @@ def dense_rank(
     ids: Sequence[str], embedding: Sequence[float], *, fingerprint: str | None, filters: dict[str, Any] | None
 ) -> Statement:
     """The nearest of some spans and its rank among all that the filters let pass, by an exact search."""
-    sql, values = _compose("why_dense", filters)
+    sql, values = compose("why_dense", filters, fingerprint=fingerprint)
     return Statement(sql, {"ids": list(ids), "embedding": _vector(embedding), "fingerprint": fingerprint, **values})
 
 
@@ -40,7 +40,7 @@ def name_words(source: str, words: Sequence[str], naming: Sequence[bool], *, tex
 
 def source(source: str, query: str, *, filters: dict[str, Any] | None) -> Statement:
     """A source with the ids of its spans, how many the filters let pass, and how its title resembles the query."""
-    sql, values = _compose("why_source", filters)
+    sql, values = compose("why_source", filters)
     return Statement(sql, {"source": source, "query": query, **values})
 
 
@@ -59,7 +59,7 @@ def hidden(database: Database, corpus: str, source: str, span: str | None) -> di
     session, values = session_query(
         corpus, search_path=path, groups=[], settings={}, timeout_ms=None, role=writer_role(corpus)
     )
-    sql, _ = _compose("why_hidden")
+    sql, _ = compose("why_hidden")
     with database.sync_pool().connection() as connection, connection.transaction():
         connection.execute(session, values)
         row = connection.cursor(row_factory=dict_row).execute(sql, {"source": source, "span": span}).fetchone()

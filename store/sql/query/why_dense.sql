@@ -3,7 +3,7 @@
 WITH best AS (
     SELECT s.id, s.embedding <=> %(embedding)s::vector AS distance
     FROM spans AS s
-    WHERE s.id = ANY (%(ids)s) AND (%(fingerprint)s::text IS NULL OR s.embedding_fingerprint = %(fingerprint)s)
+    WHERE s.id = ANY (%(ids)s) AND {comparable}
       {filter}
     ORDER BY distance, s.id
     LIMIT 1
@@ -12,7 +12,7 @@ SELECT b.id, 1 - b.distance AS score, 1 + (
     SELECT count(*)
     FROM spans AS s
     WHERE (s.embedding <=> %(embedding)s::vector, s.id) < (b.distance, b.id)
-      AND (%(fingerprint)s::text IS NULL OR s.embedding_fingerprint = %(fingerprint)s)
+      AND {comparable}
       {filter}
 ) AS rank
 FROM best AS b
