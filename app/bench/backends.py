@@ -19,7 +19,6 @@ from pincite.service import LEGS, Service
 
 FULL, HYBRID = "full", "hybrid"
 BACKENDS = ("lexical", "dense", "title", HYBRID, FULL)
-NOTHING_NAMED: Named = {"matched": False, "sources": []}
 
 
 class QueryFailedError(PinciteError):
@@ -42,11 +41,12 @@ class Answer:
     """
     What one backend answered.
 
-    ``milliseconds``: of the whole search, or of the leg's own stage. ``outputs``: of every stage, for ``full`` only.
+    ``named`` is ``None`` for a leg, which says nothing of it. ``milliseconds``: of the whole search, or of the leg's
+    own stage. ``outputs``: of every stage, for ``full`` only.
     """
 
     hits: list[Hit]
-    named: Named
+    named: Named | None
     milliseconds: float
     outputs: Outputs | None = None
 
@@ -63,7 +63,7 @@ def answers(service: Service, asking: Asking, query: Query, backends: Collection
         timings = response["timings_ms"]
         found[FULL] = Answer(_results(response), response["named"], timings["total"], outputs)
         for leg in LEGS:
-            found[leg] = Answer(hits_of(outputs[leg]["documents"])[: asking.k], NOTHING_NAMED, timings[leg])
+            found[leg] = Answer(hits_of(outputs[leg]["documents"])[: asking.k], None, timings[leg])
     if HYBRID in backends:
         response, _ = observed(service, asking, query, names=False)
         found[HYBRID] = Answer(_results(response), response["named"], response["timings_ms"]["total"])

@@ -204,7 +204,7 @@ def _gates(service: "Service", options: _Options) -> int:
     from pincite.bench.report import gates_view
     from pincite.render import console_for
 
-    chosen = load_gates().set_for(options.corpus, options.queries.name)
-    rows = run_set(service, chosen, options.queries, as_name=options.as_name, principal=options.principal)
+    name, gate = load_gates().set_for(options.corpus, options.queries)
+    rows = run_set(service, name, gate, options.queries, principal=options.principal, as_name=options.as_name)
     console_for(sys.stdout).print(gates_view(rows))
     return DONE if all(row["passed"] for row in rows) else PARTLY

@@ -7,7 +7,7 @@ from typing import Any
 
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.errors import BadInputError
-from pincite.bench.backends import NOTHING_NAMED, Answer, Asking
+from pincite.bench.backends import Answer, Asking
 from pincite.bench.corpus_facts import facts, hits_by_id, located, sources_present
 from pincite.bench.ir_metrics import Qrels, Run
 from pincite.bench.measuring import SetReport, backend_report, judged, unstored
@@ -55,7 +55,7 @@ def measure_run(
     rows = []
     for query in questions:
         hits = [known[name] for name in run.get(query.id, [])[: asking.k]]
-        rows.append(judged(query, Answer(hits, NOTHING_NAMED, 0.0), asking.k, corpus))
+        rows.append(judged(query, Answer(hits, None, 0.0), asking.k, corpus))
     return SetReport(asking, {RUN: backend_report(RUN, rows, corpus, measures)}, set(), unstored(corpus, questions))
 
 

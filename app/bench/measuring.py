@@ -40,7 +40,7 @@ class Measured:
     hits: list[Hit]
     figures: dict[str, float]
     milliseconds: float
-    named: Named
+    named: Named | None
     views: dict[str, StageView] = field(default_factory=dict)
     lost_source: str | None = None
     lost_span: str | None = None
@@ -128,19 +128,20 @@ def judged(query: Query, answer: Answer, k: int, known: CorpusFacts) -> Measured
 
 
 def query_figures(
-    labels: Sequence[Label], hits: Sequence[Hit], named: Named, k: int, known: CorpusFacts
+    labels: Sequence[Label], hits: Sequence[Hit], named: Named | None, k: int, known: CorpusFacts
 ) -> dict[str, float]:
     """
     Our metrics for one question, those that apply to it.
 
     Without labels only ``false_promotions`` does; span metrics need labelled ranges, ``page_hit`` labelled pages and
-    a document that has pages.
+    a document that has pages. A leg names no documents (``named`` is ``None``).
     """
-    figures = {"false_promotions": false_promotion(labels, named)}
+    figures = {} if named is None else {"false_promotions": false_promotion(labels, named)}
     if not labels:
         return figures
     figures["right_document@1"] = right_document_first(labels, hits)
-    figures["named_document@1"] = named_document_first(labels, hits, named)
+    if named is not None:
+        figures["named_document@1"] = named_document_first(labels, hits, named)
     figures[f"documents_found@{k}"] = documents_found(labels, hits)
     figures[f"wrong_documents@{k}"] = wrong_document_rate(labels, hits)
     if ranges := _with_ranges(labels):

@@ -99,7 +99,7 @@ def _records(path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
         raise BadInputError(f"{path}: not UTF-8 text (byte {error.start})") from error
     except OSError as error:
         raise BadInputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return _yaml_records(path, text) if path.suffix.lower() in _YAML else _json_lines(path, text)
+    return _yaml_records(path, text) if path.suffix.lower() in _YAML else json_lines(path, text)
 
 
 def _yaml_records(path: Path, text: str) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -111,10 +111,17 @@ def _yaml_records(path: Path, text: str) -> Iterable[tuple[str, dict[str, Any]]]
     if not isinstance(records, list):
         raise BadInputError(f"{path.name}: a {type(records).__name__}; a query file is a list of records")
     for number, record in enumerate(records, start=1):
-        yield _mapping(path, f"record {number}", record)
+        if not isinstance(record, dict):
+            raise BadInputError(f"{path.name}, record {number}: a {type(record).__name__}; a record is a mapping")
+        yield f"record {number}", record
 
 
-def _json_lines(path: Path, text: str) -> Iterable[tuple[str, dict[str, Any]]]:
+def json_lines(path: Path, text: str) -> Iterable[tuple[str, dict[str, Any]]]:
+    """
+    The records of a JSON lines file, each with its place.
+
+    :raises BadInputError: the line that is no JSON mapping.
+    """
     # Not splitlines: a text may hold U+2028, which is no end of a JSON line.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -123,16 +130,14 @@ def _json_lines(path: Path, text: str) -> Iterable[tuple[str, dict[str, Any]]]:
             record = json.loads(line)
         except json.JSONDecodeError as error:
             raise BadInputError(f"{path.name}, line {number}: no valid JSON: {error.msg}") from error
-        yield _mapping(path, f"line {number}", record)
-
-
-def _mapping(path: Path, place: str, record: object) -> tuple[str, dict[str, Any]]:
-    if not isinstance(record, dict) or not isinstance(record.get("id"), str) or not record["id"]:
-        raise BadInputError(f"{path.name}, {place}: a record is a mapping with a text 'id'")
-    return place, record
+        if not isinstance(record, dict):
+            raise BadInputError(f"{path.name}, line {number}: a {type(record).__name__}; a line is a JSON mapping")
+        yield f"line {number}", record
 
 
 def _query(place: str, record: dict[str, Any], field_name: str, as_name: str | None) -> Query:
+    if not isinstance(record.get("id"), str) or not record["id"]:
+        raise BadInputError(f"{place}: id is {record.get('id')!r:.40}; it must be text")
     text = record[field_name]
     if not isinstance(text, str):
         raise BadInputError(f"{place}: {field_name} is {text!r:.60}; it must be text")

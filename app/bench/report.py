@@ -62,7 +62,7 @@ def _backend(report: BackendReport) -> dict[str, Any]:
 
 
 def _query(report: BackendReport, one: Measured) -> dict[str, Any]:
-    named = [source["source_id"] for source in one.named["sources"]]
+    named = None if one.named is None else [source["source_id"] for source in one.named["sources"]]
     figures = dict(one.figures)
     for unit in UNITS:
         if unit in report.scores:
