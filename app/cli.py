@@ -15,8 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from pincite.bench.command import bench
+from pincite.curation_command import meta, reembed, review
+from pincite.draw_command import draw
 from pincite.outcome import DONE, PARTLY, outcome
 from pincite.quiet import quiet, utf8_streams
+from pincite.why_command import why
 
 if TYPE_CHECKING:
     from pincite.service import Service
@@ -107,6 +111,7 @@ def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The question, in quotes.")],
     top_k: Annotated[int, typer.Option(metavar="N", help="Results wanted.")] = 10,
     as_json: AsJson = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say how each result came to its place.")] = False,
     no_rerank: Annotated[bool, typer.Option("--no-rerank", help="Skip the reranker.")] = False,
     no_names: Annotated[bool, typer.Option("--no-names", help="Ignore that the question names an instrument.")] = False,
     principal: Principal = None,
@@ -136,6 +141,7 @@ def search(
             scope=wanted_scope or None,
             filters=wanted_filter,
             max_per_source=max_per_source,
+            explain=explain,
         )
     if as_json:
         _print_json(response)
@@ -144,6 +150,10 @@ def search(
 
     console = console_for(sys.stdout)
     console.print(search_view(console, response))
+    if explain:
+        from pincite.explain_view import explain_view
+
+        console.print(explain_view(response))
 
 
 @app.command()
@@ -189,6 +199,14 @@ def demo(context: typer.Context) -> None:
     from pincite.demo.command import run_demo
 
     raise typer.Exit(run_demo(lambda: _service(context), _owner(), out=sys.stdout, err=sys.stderr))
+
+
+app.command()(bench)
+app.command()(draw)
+app.command()(reembed)
+app.command()(review)
+app.add_typer(meta, name="meta")
+app.command()(why)
 
 
 def _service(context: typer.Context) -> "Service":

@@ -148,10 +148,10 @@ def _changed(
     corpus: CorpusSettings,
     report: IngestReport,
 ) -> Iterator[Item]:
-    settings, spans = settings_hash(corpus.name), corpus.spans
+    settings, kinds = settings_hash(corpus.name), corpus.spans
     for file in found.files.values():
         try:
-            rules = given_rules(file.path) if "rule" in spans else _no_rules(file.path, report)
+            rules = given_rules(file.path) if "rule" in kinds else _no_rules(file.path, report)
             # Nothing where there are no rules, so that the hash of such a file stays what it was.
             meta = given_meta(file.path, options) | ({RULES_KEY: rules} if rules else {})
             content_hash, size = _content_hash(file.path, meta, settings)

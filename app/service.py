@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -20,19 +20,26 @@ os.environ.setdefault(
 from haystack import Pipeline
 from haystack.core.errors import PipelineRuntimeError
 from haystack.utils import Secret
+from haystack_integrations.components.pincite.scopes import all_of, scope_conditions
 from haystack_integrations.document_stores.pincite.corpora import CorpusDefinition
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.database import Database, pincite_home
 from haystack_integrations.document_stores.pincite.errors import DatabaseUnavailableError, PinciteError
 from haystack_integrations.document_stores.pincite.migrations import initialise
+from haystack_integrations.document_stores.pincite.source_changes import ReviewedRule, SourceState
+from pincite.curation import list_rules, review, set_meta
 from pincite.explain import explain
-from pincite.ingest import IngestReport, Progress, ingest
+from pincite.ingest import EMBEDDING, IngestReport, Progress, ingest
 from pincite.passage import Passage, passage
-from pincite.pipelines.corpora import CorpusSettings, load_corpora
-from pincite.pipelines.loader import load_pipeline
+from pincite.pipelines.corpora import CorpusSettings, ToolSettings, load_corpora
+from pincite.pipelines.loader import load_pipeline, load_tool_pipeline
+from pincite.reembed import ReembedReport, reembed
 from pincite.response import OBSERVED, SearchResponse, search_response
 from pincite.status import status
 from pincite.timing import stage_timings
+from pincite.tools import SIMILAR_LEGS, SIMILAR_OBSERVED, similar_request, similar_response, tool_options
+from pincite.why import why
+from pincite.why_answer import WhyAnswer
 
 LEGS = ("dense", "lexical", "title")
 
@@ -142,6 +149,37 @@ class Service:
         initialise(self.database, [_definition(settings)])
         return ingest(settings, paths, meta=meta, as_name=as_name, workers=workers, progress=progress)
 
+    def reembed(
+        self, corpus: str, *, everything: bool = False, progress: Callable[[Progress], None] | None = None
+    ) -> ReembedReport:
+        """
+        Give the stale spans of a corpus new vectors; see :func:`pincite.reembed.reembed`.
+
+        :param everything: all spans, not only stale ones.
+        """
+        initialise(self.database, [_definition(load_corpora().corpus(corpus))])
+        tell = progress or (lambda step: None)
+        return reembed(
+            corpus,
+            everything=everything,
+            progress=lambda done, of, source_id: tell(Progress(EMBEDDING, done, of, source_id)),
+        )
+
+    def set_meta(self, corpus: str, source: str, changes: Mapping[str, str | None]) -> SourceState:
+        """Change metadata of a source; see :func:`pincite.curation.set_meta`."""
+        load_corpora().corpus(corpus)
+        return set_meta(corpus, source, changes)
+
+    def rules(self, corpus: str, status: str | None = None) -> list[ReviewedRule]:
+        """The rules of a corpus with their reviews; see :func:`pincite.curation.list_rules`."""
+        load_corpora().corpus(corpus)
+        return list_rules(corpus, status)
+
+    def review(self, corpus: str, span_id: str, status: str) -> ReviewedRule:
+        """Set the review of a rule; see :func:`pincite.curation.review`."""
+        load_corpora().corpus(corpus)
+        return review(corpus, span_id, status)
+
     def search(self, corpus: str, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
         """
         Ask a corpus a question.
@@ -186,14 +224,81 @@ class Service:
         response, outputs = observation
         return {**response, "explain": explain(self._pipeline(corpus), outputs, response["timings_ms"])}
 
-    def show(self, corpus: str, span_id: str, *, principal: str | None = None) -> Passage:
+    def why(
+        self, corpus: str, query: str, *, source: str, span: str | None = None, **options: Unpack[SearchOptions]
+    ) -> WhyAnswer:
+        """
+        Follow one document through a search: where it was lost, and what would have kept it (E2).
+
+        :param source: its source id.
+        :param span: one span of it; ``None`` asks for its best.
+        :param options: those of the search that left it out.
+        :raises PinciteError: bad input, configuration or database, in one line.
+        """
+        with _errors_unwrapped():
+            return why(self._pipeline(corpus), _request(query, options), source, span)
+
+    def show(
+        self, corpus: str, span_id: str, *, principal: str | None = None, scope: dict[str, str] | None = None
+    ) -> Passage:
         """
         A passage in its context, read again at its locator.
 
-        :raises BadInputError: there is no such span, or this principal may not see it.
+        :param scope: as of a search; a corpus that requires one is not read without it (C3).
+        :raises BadInputError: there is no such span, or this principal may not see it, or not in this scope.
         """
-        load_corpora().corpus(corpus)
-        return passage(CorpusDocumentStore(corpus, database_url=_url()), span_id, groups=_groups(principal))
+        settings = load_corpora().corpus(corpus)
+        within = all_of(scope_conditions(scope or {}, settings.scopes, settings.required_scopes))
+        store = CorpusDocumentStore(corpus, database_url=_url())
+        return passage(store, span_id, groups=_groups(principal), filters=within)
+
+    def tool(self, name: str, query: str = "", **options: Unpack[SearchOptions]) -> SearchResponse:
+        """
+        Run one of the searches that agents may call; the tools are a table of ``corpora.yaml``.
+
+        :param name: such as ``search_decisions``; it decides the corpus and what a call must say in its ``scope``.
+        :param query: the question; ``find_similar_cases`` takes a case instead, and words to stress, if any.
+        :param options: as of :meth:`search`; ``find_similar_cases`` takes ``principal``, ``scope``, ``filters`` and
+            ``top_k``.
+        :raises BadInputError: no such tool, or a scope that it requires is missing.
+        """
+        tool, given = self._tool_call(name, options)
+        if tool.action == "search":
+            return self.search(tool.corpus, query, **given)
+        pipeline, request = self._pipeline_of(tool), similar_request(query, given, _groups(given.get("principal")))
+        started = time.perf_counter()
+        with stage_timings() as timings, _errors_unwrapped():
+            outputs = pipeline.run({"request": request}, include_outputs_from=SIMILAR_OBSERVED)
+        return _similar(tool.corpus, outputs, timings, started)
+
+    async def tool_async(self, name: str, query: str = "", **options: Unpack[SearchOptions]) -> SearchResponse:
+        """As :meth:`tool`, on the event loop; the same answer."""
+        tool, given = await asyncio.to_thread(self._tool_call, name, options)
+        if tool.action == "search":
+            return await self.search_async(tool.corpus, query, **given)
+        pipeline = await asyncio.to_thread(self._pipeline_of, tool)
+        request = similar_request(query, given, _groups(given.get("principal")))
+        started = time.perf_counter()
+        with stage_timings() as timings, _errors_unwrapped():
+            outputs = await pipeline.run_async(
+                {"request": request}, include_outputs_from=SIMILAR_OBSERVED, concurrency_limit=len(LEGS) + 1
+            )
+        return _similar(tool.corpus, outputs, timings, started)
+
+    def tool_status(self, name: str) -> dict[str, Any]:
+        """
+        What a status tool (``kb_status``) says: its corpus, whether that is ready, and whether results are reranked.
+
+        :raises BadInputError: there is no such tool.
+        """
+        tool = load_corpora().tool(name)
+        facts = self.status()
+        return {"corpus": tool.corpus, **facts["corpora"][tool.corpus], "rerank": facts["rerank"][tool.corpus]}
+
+    def _tool_call(self, name: str, options: SearchOptions) -> tuple[ToolSettings, SearchOptions]:
+        tool = load_corpora().tool(name)
+        store = CorpusDocumentStore(tool.corpus, database_url=_url())
+        return tool, tool_options(tool, options, store, _groups(options.get("principal")))
 
     def close(self) -> None:
         """Close pools and leave the embedded server."""
@@ -201,13 +306,18 @@ class Service:
         self.database.close()
 
     def _pipeline(self, corpus: str) -> Pipeline:
+        return self._loaded(corpus, lambda: load_pipeline(corpus, "query"))
+
+    def _pipeline_of(self, tool: ToolSettings) -> Pipeline:
+        return self._loaded(f"tool:{tool.name}", lambda: load_tool_pipeline(tool))
+
+    def _loaded(self, key: str, load: Callable[[], Pipeline]) -> Pipeline:
         with self._lock:
-            if corpus not in self._pipelines:
-                load_corpora().corpus(corpus)
-                pipeline = load_pipeline(corpus, "query")
+            if key not in self._pipelines:
+                pipeline = load()
                 pipeline.warm_up()
-                self._pipelines[corpus] = pipeline
-            return self._pipelines[corpus]
+                self._pipelines[key] = pipeline
+            return self._pipelines[key]
 
 
 def _definition(corpus: CorpusSettings) -> CorpusDefinition:
@@ -217,6 +327,9 @@ def _definition(corpus: CorpusSettings) -> CorpusDefinition:
         text_search=corpus.text_search_config,
         minimum_characters=corpus.minimum_characters,
         required_meta=[key for key in corpus.required_metadata if key != "title"],  # a title is never missing
+        minimum_rule_characters=corpus.minimum_rule_characters,
+        span_kinds=list(corpus.spans),
+        source_kind=corpus.source_kind,
     )
 
 
@@ -245,11 +358,22 @@ def _groups(principal: str | None) -> list[str] | None:
     return None if principal is None else list(load_corpora().principal(principal).groups)
 
 
+def _similar(
+    corpus: str, outputs: dict[str, dict[str, Any]], timings: dict[str, float], started: float
+) -> SearchResponse:
+    _check_legs(corpus, outputs, SIMILAR_LEGS)
+    return similar_response(corpus, outputs, timings, (time.perf_counter() - started) * 1000)
+
+
 def _answer(
     corpus: str, query: str, outputs: dict[str, dict[str, Any]], timings: dict[str, float], started: float
 ) -> SearchResponse:
-    failed = {note["stage"]: note["reason"] for leg in LEGS for note in outputs[leg]["degraded"]}
-    if len(failed) == len(LEGS):
+    _check_legs(corpus, outputs, LEGS)
+    return search_response(corpus, query, outputs, timings, (time.perf_counter() - started) * 1000)
+
+
+def _check_legs(corpus: str, outputs: dict[str, dict[str, Any]], legs: tuple[str, ...]) -> None:
+    failed = {note["stage"]: note["reason"] for leg in legs for note in outputs[leg]["degraded"]}
+    if len(failed) == len(legs):
         reasons = "; ".join(f"{leg}: {reason}" for leg, reason in failed.items())
         raise DatabaseUnavailableError(f"corpus '{corpus}': every leg of the search failed ({reasons})")
-    return search_response(corpus, query, outputs, timings, (time.perf_counter() - started) * 1000)

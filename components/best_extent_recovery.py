@@ -46,7 +46,7 @@ class BestExtentRecovery:
         :param lexical_weight: weight of the word ranking inside a source.
         :param dense_weight: weight of the vector ranking inside a source.
         :param source_k: constant of the fusion inside a source: smaller than ``k``, since its lists are short.
-        :param fingerprint: compare only vectors of this model and settings (S3).
+        :param fingerprint: identity of the query's embedder, where no embedder says so at run time (S3).
         :param timeout: seconds after which nothing is recovered and the search goes on.
         """
         self.document_store = document_store
@@ -69,6 +69,7 @@ class BestExtentRecovery:
         query_embedding: list[float],
         scale: float,
         groups: list[str] | None = None,
+        fingerprint: str | None = None,
     ) -> dict[str, Any]:
         """
         :param documents: the candidates, best first.
@@ -77,6 +78,7 @@ class BestExtentRecovery:
         :param query_embedding: its vector.
         :param scale: what a fused sum is multiplied by to be a score (joiner).
         :param groups: groups of the principal; ``None`` sees nothing.
+        :param fingerprint: identity of the embedder that made ``query_embedding``; no other's vectors are compared.
         :returns: ``documents``: the candidates with the recovered spans among them; none is lost or doubled.
             ``degraded``: why nothing was recovered.
         :raises PinciteError: unreachable database, breach of isolation, corpus not set up.
@@ -84,7 +86,7 @@ class BestExtentRecovery:
         sources = self._sources(matches)
         if not sources:
             return {"documents": documents, "degraded": []}
-        statement = self._statement(sources, topic_query, query_embedding)
+        statement = self._statement(sources, topic_query, query_embedding, fingerprint)
         rows, degraded = rows_of(self.document_store, statement, groups, self.timeout, "recovery")
         return {"documents": self._placed(documents, rows, matches, scale), "degraded": degraded}
 
@@ -97,19 +99,22 @@ class BestExtentRecovery:
         query_embedding: list[float],
         scale: float,
         groups: list[str] | None = None,
+        fingerprint: str | None = None,
     ) -> dict[str, Any]:
         """As :meth:`run`."""
         sources = self._sources(matches)
         if not sources:
             return {"documents": documents, "degraded": []}
-        statement = self._statement(sources, topic_query, query_embedding)
+        statement = self._statement(sources, topic_query, query_embedding, fingerprint)
         rows, degraded = await rows_of_async(self.document_store, statement, groups, self.timeout, "recovery")
         return {"documents": self._placed(documents, rows, matches, scale), "degraded": degraded}
 
     def _sources(self, matches: list[NamedSource]) -> list[str]:
         return list(dict.fromkeys(match["source_id"] for match in matches))[: self.max_sources]
 
-    def _statement(self, sources: list[str], topic_query: str, query_embedding: list[float]) -> Statement:
+    def _statement(
+        self, sources: list[str], topic_query: str, query_embedding: list[float], fingerprint: str | None
+    ) -> Statement:
         return extents(
             sources,
             topic_query,
@@ -119,7 +124,7 @@ class BestExtentRecovery:
             lexical_weight=self.lexical_weight,
             dense_weight=self.dense_weight,
             k=self.source_k,
-            fingerprint=self.fingerprint,
+            fingerprint=fingerprint or self.fingerprint,
         )
 
     def _placed(

@@ -31,7 +31,7 @@ class DenseRetriever:
         :param document_store: the corpus.
         :param top_k: spans fetched.
         :param ef_search: candidate list of the HNSW search, at least ``top_k``: larger finds more, slower.
-        :param fingerprint: compare only spans embedded by this model and settings (S3); ``None``: whatever is there.
+        :param fingerprint: identity of the query's embedder, where no embedder says so at run time.
         :param timeout: seconds after which the leg gives up and the search goes on without it.
         """
         self.document_store = document_store
@@ -42,33 +42,44 @@ class DenseRetriever:
 
     @component.output_types(documents=list[Document], degraded=list[Degradation])
     def run(
-        self, query_embedding: list[float], groups: list[str] | None = None, filters: dict[str, Any] | None = None
+        self,
+        query_embedding: list[float],
+        groups: list[str] | None = None,
+        filters: dict[str, Any] | None = None,
+        fingerprint: str | None = None,
     ) -> dict[str, Any]:
         """
         :param query_embedding: vector of what is asked, names removed.
         :param groups: groups of the principal; ``None`` sees nothing.
         :param filters: Haystack filter on ``meta`` fields, applied before ``top_k``.
+        :param fingerprint: identity of the embedder that made ``query_embedding``: only fresh vectors of the same are
+            compared (S3). Without one here or at construction: those of the embedder that the corpus is for.
         :returns: ``documents``, nearest first, score is cosine similarity; ``degraded``, why there are none.
         :raises PinciteError: unreachable database, breach of isolation, corpus not set up.
         """
-        return self._answer(
-            *rows_of(self.document_store, self._statement(query_embedding, filters), groups, self.timeout, "dense")
-        )
+        statement = self._statement(query_embedding, filters, fingerprint)
+        return self._answer(*rows_of(self.document_store, statement, groups, self.timeout, "dense"))
 
     @component.output_types(documents=list[Document], degraded=list[Degradation])
     async def run_async(
-        self, query_embedding: list[float], groups: list[str] | None = None, filters: dict[str, Any] | None = None
+        self,
+        query_embedding: list[float],
+        groups: list[str] | None = None,
+        filters: dict[str, Any] | None = None,
+        fingerprint: str | None = None,
     ) -> dict[str, Any]:
         """As :meth:`run`."""
-        statement = self._statement(query_embedding, filters)
+        statement = self._statement(query_embedding, filters, fingerprint)
         return self._answer(*await rows_of_async(self.document_store, statement, groups, self.timeout, "dense"))
 
-    def _statement(self, query_embedding: list[float], filters: dict[str, Any] | None) -> Statement:
+    def _statement(
+        self, query_embedding: list[float], filters: dict[str, Any] | None, fingerprint: str | None
+    ) -> Statement:
         return dense(
             query_embedding,
             limit=self.top_k,
             ef_search=self.ef_search,
-            fingerprint=self.fingerprint,
+            fingerprint=fingerprint or self.fingerprint,
             filters=filters,
         )
 

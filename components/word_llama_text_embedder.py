@@ -38,13 +38,13 @@ class WordLlamaTextEmbedder:
         """Load the model; at most once per process."""
         self._model = load_word_llama()
 
-    @component.output_types(embedding=list[float])
-    def run(self, text: str) -> dict[str, list[float]]:
+    @component.output_types(embedding=list[float], fingerprint=str)
+    def run(self, text: str) -> dict[str, Any]:
         """
         :param text: Any text.
-        :returns: ``embedding``: 256 floats of length 1.
+        :returns: ``embedding``: 256 floats of length 1; ``fingerprint``: which stored vectors it may be compared with.
         """
         if self._model is None:
             self.warm_up()
         assert self._model is not None  # noqa: S101 - warm_up has just set it
-        return {"embedding": self._model.embed([text])[0].tolist()}
+        return {"embedding": self._model.embed([text])[0].tolist(), "fingerprint": self.fingerprint}

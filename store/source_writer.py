@@ -15,6 +15,7 @@ from .database import Database, SyncConnection
 from .errors import BadInputError
 from .execution import session_query, translate
 from .index_definitions import BULK_INDEXES, drop_index, ensure_indexes
+from .source_changes import keep_by_hand, mark_overridden
 from .spans import RESERVED_META, SourceRecord, SpanRecord, span_id
 
 _SOURCE_COLUMNS = {
@@ -146,6 +147,7 @@ class SourceWriter:
             return 0
         with self._transaction() as connection:
             self._serialise(connection)
+            records = keep_by_hand(connection, records)
             connection.execute("DELETE FROM sources WHERE source_id = ANY(%s)", [ids])
             with connection.cursor() as cursor:
                 with cursor.copy(_copy("sources", _SOURCE_COLUMNS)) as copy:
@@ -158,6 +160,7 @@ class SourceWriter:
                         meta = _span_meta(record)
                         for span in record.spans:
                             copy.write_row(self._span_row(record, span, meta, fingerprint))
+            mark_overridden(connection, ids)
         return sum(len(record.spans) for record in records)
 
     def delete_sources(self, source_ids: Sequence[str]) -> int:

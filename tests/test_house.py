@@ -43,6 +43,8 @@ PUBLIC_TYPES = {
     "haystack_integrations.components.pincite.best_extent_recovery.BestExtentRecovery",
     "haystack_integrations.components.pincite.data_file_converter.DataFileConverter",
     "haystack_integrations.components.pincite.dense_retriever.DenseRetriever",
+    "haystack_integrations.components.pincite.fingerprinted_document_embedder.FingerprintedDocumentEmbedder",
+    "haystack_integrations.components.pincite.fingerprinted_text_embedder.FingerprintedTextEmbedder",
     "haystack_integrations.components.pincite.lexical_retriever.LexicalRetriever",
     "haystack_integrations.components.pincite.matter_partition.MatterPartition",
     "haystack_integrations.components.pincite.named_instrument_partition.NamedInstrumentPartition",

@@ -4,8 +4,7 @@ SELECT {columns}, 1 - h.distance AS score
 FROM (
     SELECT s.id, s.embedding <=> %(embedding)s::vector AS distance
     FROM spans AS s
-    WHERE NOT s.stale
-      AND (%(fingerprint)s::text IS NULL OR s.embedding_fingerprint = %(fingerprint)s)
+    WHERE {comparable}
       {filter}
     ORDER BY s.embedding <=> %(embedding)s::vector
     LIMIT %(limit)s
