@@ -103,12 +103,16 @@ def _two(queries: list[Query]) -> list[Query]:
     return [
         Query(
             f"two-{one.id}",
-            f"Compare the {one.facts['name']} with the {other.facts['name']}: {one.facts['query_unnamed']}",
+            f"Compare {_with_article(one)} with {_with_article(other)}: {one.facts['query_unnamed']}",
             (*one.labels, Label(other.documents[0])),
             "two_instruments",
         )
         for one, other in pairwise(firsts.values())
     ]
+
+
+def _with_article(query: Query) -> str:
+    return "the " + str(query.facts["name"]).removeprefix("The ")
 
 
 def _parties(path: Path) -> list[str]:

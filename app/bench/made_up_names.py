@@ -63,6 +63,8 @@ FORMS = (
     "When does the {name} expire?",
     "must confidential information be returned under the {name}",
     "Tell me what the {name} provides on insurance.",
+    "{name}: notices",
+    "who pays the taxes, per the {name}?",
 )
 # Types that contracts of commerce do not have: with a real party before them, they name nothing either.
 OTHER_TYPES = ("bond mortgage", "deed of trust", "environmental indemnity agreement", "regulatory agreement")

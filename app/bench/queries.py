@@ -178,12 +178,18 @@ def _label(place: str, entry: object) -> Label:
     start, end, pages = entry.get("start"), entry.get("end"), entry.get("pages")
     if (start is None) != (end is None) or (start is not None and not _is_range(start, end)):
         raise BadInputError(f"{place}: start {start!r:.20} and end {end!r:.20} must be 0 <= start < end")
-    if pages is not None and not (isinstance(pages, list) and len(pages) == 2 and _is_range(pages[0] - 1, pages[1])):
+    if pages is not None and not _are_pages(pages):
         raise BadInputError(f"{place}: pages is {pages!r:.40}; it must be [first, last], counted from 1")
     return Label(entry["doc"], start, end, tuple(pages) if pages else None)
 
 
+def _are_pages(pages: object) -> bool:
+    return isinstance(pages, list) and len(pages) == 2 and all(map(_is_whole, pages)) and 1 <= pages[0] <= pages[1]
+
+
 def _is_range(start: object, end: object) -> bool:
-    # bool is an int to Python
-    whole = all(isinstance(value, int) and not isinstance(value, bool) for value in (start, end))
-    return whole and 0 <= start < end  # type: ignore[operator]
+    return _is_whole(start) and _is_whole(end) and 0 <= start < end  # type: ignore[operator]
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)  # bool is an int to Python
