@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from haystack_integrations.components.pincite.ordering import source_of
 from haystack_integrations.components.pincite.search_request import MAX_TOP_K
 from pincite.why_answer import Change, Remedy
 from pincite.why_run import CAP, Run, Target, best, place_in_source
@@ -49,6 +50,9 @@ def _at_the_end(run: Run, target: Target, place: int) -> Obstacle:
     if (rank := best(kept, target)) is not None:
         top_k = run.outputs["request"]["top_k"]
         reason = f"at rank {rank}, below the {top_k} results wanted"
+        sources = {source_of(document) for document in kept[:rank]}
+        if rank > MAX_TOP_K >= len(sources) and place_in_source(kept, rank) == 1:
+            return Obstacle(CAP, reason, "--max-per-source", 1)  # fewer of each document: more documents on the page
         return Obstacle(CAP, reason, "--top-k" if rank <= MAX_TOP_K else None, rank)
     nth = place_in_source(candidates, place)
     cap: Any = run.component(CAP)
@@ -168,11 +172,18 @@ def _beginnings(run: Run, target: Target) -> Iterator[tuple[Run, list[Change]]]:
 def _named(run: Run, target: Target) -> Iterator[tuple[Run, list[Change]]]:
     """The question with the document's name in it, in the first form that the title leg understands."""
     query = str(run.outputs["request"]["query"])
+    first: Run | None = None
     for form in (f"{target.title}: {query}", f"According to the {target.title}, {query}", f"{query} ({target.title})"):
         named = run.changed(request={"query": form, "names": True})
+        first = first or named
         if named.matched(target):
             yield named, [_change("query", form, f"name it: {form!r}")]
             return
+    # Others carry the same name, or a better one: the leg would have to take this one as well.
+    if first is not None:
+        form = first.request["query"]
+        for allowed, changes in _title_parameters(first, target):
+            yield allowed, [_change("query", form, f"name it: {form!r}"), *changes]
 
 
 def _title_parameters(run: Run, target: Target) -> Iterator[tuple[Run, list[Change]]]:
@@ -237,13 +248,12 @@ def _chain(start: Run, target: Target, changes: list[Change]) -> Remedy | Obstac
     """From obstacle to obstacle, until the target is among the results, or one that nothing removes."""
     applied: dict[str, Any] = {}
     stopped = obstacle(start, target)
-    while stopped is not None:
-        given_up = len(applied) > _MOST_STEPS or applied.get(stopped.parameter or "") == stopped.value
-        if stopped.parameter is None or given_up:
-            return stopped
+    for _ in range(_MOST_STEPS):
+        if stopped is None or stopped.parameter is None or applied.get(stopped.parameter) == stopped.value:
+            break
         applied[stopped.parameter] = stopped.value
         stopped = obstacle(_applied(start, applied), target)
-    return _without_needless(start, target, changes, applied)
+    return stopped or _without_needless(start, target, changes, applied)
 
 
 def _applied(start: Run, applied: dict[str, Any]) -> Run:
