@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pipeline as Mermaid text, for pages that draw it themselves."""
 
+import json
 from collections.abc import Iterator
 
 from pincite.draw_svg import COLOURS
@@ -11,7 +12,7 @@ _ARROWS = {"documents": "==>", "text": "-->", "decisions": "-.->"}
 
 def mermaid(graph: PipelineGraph) -> str:
     """The pipeline as a ``flowchart LR``: passages are thick lines, decisions dotted ones."""
-    lines = ["---", f"title: {_safe(_title(graph))}", "---", "flowchart LR"]
+    lines = ["---", f"title: {json.dumps(_title(graph), ensure_ascii=False)}", "---", "flowchart LR"]
     lines += [f'    {_id(graph, stage.name)}["{_words(stage)}"]' for stage in graph.stages]
     lines += [f"    {_arrow(graph, flow)}" for flow in graph.flows]
     lines += _styles(graph)

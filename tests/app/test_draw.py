@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 from haystack_integrations.document_stores.pincite.errors import BadInputError, ConfigurationError
 from pincite.cli import run
 from pincite.draw import drawing, kind_of
@@ -86,7 +87,8 @@ def test_mermaid_text_cannot_be_broken_by_a_name(graph: PipelineGraph) -> None:
     stage = Stage('a"]<b>', "Kind", "", (("k", "`#`"),), None, ())
     text = drawing(PipelineGraph("c", "query", "a", (stage,), (), query='"\n---'), "mmd").decode()
     assert '"]<b>' not in text.replace('"]\n', "")
-    assert text.splitlines()[2] == "---"
+    _, heading, rest = text.split("---\n", 2)
+    assert yaml.safe_load(heading) == {"title": 'c, query pipeline: " --- ()'} and rest.startswith("flowchart LR")
 
 
 def test_a_circle_does_not_stop_the_drawing() -> None:
