@@ -13,7 +13,8 @@ from pincite.cli import run
 from pincite.draw import drawing, kind_of
 from pincite.graph_layout import Edge, lay_out, rows_of
 from pincite.pipeline_graph import Flow, PipelineGraph, Stage, layers, pipeline_graph
-from pincite.pipelines.loader import STAGES
+from pincite.pipelines.corpora import load_corpora
+from pincite.pipelines.loader import STAGES, Kind
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -43,8 +44,10 @@ def test_every_stage_stands_in_the_picture_with_its_parameters(graph: PipelineGr
     assert {"ReciprocalRankJoiner", "places 8", "min_coverage 0.5"} <= words
 
 
-def test_no_box_covers_another_and_all_lie_inside(graph: PipelineGraph) -> None:
-    picture = drawing(graph, "svg")
+@pytest.mark.parametrize("kind", ["query", "indexing"])
+@pytest.mark.parametrize("corpus", load_corpora().corpora)
+def test_no_box_covers_another_and_all_lie_inside(corpus: str, kind: Kind) -> None:
+    picture = drawing(pipeline_graph(corpus, kind), "svg")
     root = ElementTree.fromstring(picture)
     width, height = float(root.get("width", "0")), float(root.get("height", "0"))
     places = list(boxes(picture).values())
