@@ -149,7 +149,9 @@ def _weighing(pipeline: Pipeline, outputs: Outputs) -> _Weighing:
 def _texts(pipeline: Pipeline, outputs: Outputs, seen: Trace) -> dict[str, str]:
     texts = {leg: searched_text(pipeline, outputs, sender) for leg, sender in seen.senders.items()}
     if outputs["recognizer"]["intents"]:
-        texts["title"] = " / ".join(intent["title_query"] for intent in outputs["recognizer"]["intents"])
+        names = " / ".join(intent["title_query"] for intent in outputs["recognizer"]["intents"])
+        # A name that no source carries is looked up first; then the leg, like the others, takes the whole query.
+        texts["title"] = names if outputs["title"]["matches"] else f"{names}, then {texts['title']}"
     if outputs["title"]["matches"]:
         texts["recovery"] = searched_text(pipeline, outputs, "recovery")
     if outputs["reranker"]["reranked"]:
