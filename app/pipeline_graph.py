@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from haystack import Document, Pipeline
 from haystack_integrations.document_stores.pincite.resources import read_config
 from pincite.pipelines.corpora import corpus as corpus_settings
-from pincite.pipelines.loader import ENTRY, Kind, load_pipeline
+from pincite.pipelines.loader import ENTRY, load_pipeline
 from pincite.pipelines.strict_yaml import parse_yaml
 
 if TYPE_CHECKING:
     from pincite.service import Observation
 
+Kind = Literal["query", "indexing"]
 Carries = Literal["documents", "text", "decisions"]
 _STRONGEST: tuple[Carries, ...] = ("documents", "decisions", "text")
 

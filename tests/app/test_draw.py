@@ -12,9 +12,9 @@ from haystack_integrations.document_stores.pincite.errors import BadInputError, 
 from pincite.cli import run
 from pincite.draw import drawing, kind_of
 from pincite.graph_layout import Edge, lay_out, rows_of
-from pincite.pipeline_graph import Flow, PipelineGraph, Stage, layers, pipeline_graph
+from pincite.pipeline_graph import Flow, Kind, PipelineGraph, Stage, layers, pipeline_graph
 from pincite.pipelines.corpora import load_corpora
-from pincite.pipelines.loader import STAGES, Kind
+from pincite.pipelines.loader import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
