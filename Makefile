@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types bench clean
+.PHONY: help install demo test lint types bench gates clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -46,6 +46,9 @@ bench: $(STAMP) ## measure the legs and the whole pipeline with the demo corpus'
 	@PINCITE_HOME="$$PWD/.pincite" $(VENV)/bin/pincite ingest knowledge app/demo/texts --as demo
 	@PINCITE_HOME="$$PWD/.pincite" $(VENV)/bin/pincite bench knowledge --queries app/demo/questions.yaml --as demo \
 	  --backend lexical --backend dense --backend hybrid --backend full
+
+gates: $(STAMP) ## measure the test families on fresh databases, against the floors of configs/gates.yaml
+	@$(RUN) benchmarks/gates.py
 
 clean: ## remove what the other targets have made, the demo's database included
 	rm -rf $(VENV) .pincite build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

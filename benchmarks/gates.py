@@ -118,8 +118,8 @@ def main() -> int:
         "--write-baseline", action="store_true", help="write configs/baseline.json from what is measured"
     )
     arguments = parser.parse_args()
-    for variable in ("PINCITE_CONFIG", "PINCITE_DATABASE_URL", "PINCITE_RERANK_ENABLED", "PINCITE_LEXICAL_ENABLED"):
-        os.environ.pop(variable, None)
+    for variable in [name for name in os.environ if name.startswith(("PINCITE_", "KB_"))]:
+        del os.environ[variable]
     return outcome(lambda: run(arguments))
 
 

@@ -205,6 +205,8 @@ def lowered(before: Mapping[str, GateSet], after: Mapping[str, GateSet]) -> list
                 continue
             if new.queries < gate.queries:
                 found.append(f"{name}.{family}.queries fell from {gate.queries} to {new.queries}")
+            if new.sample is not None and new.sample < (gate.sample or gate.queries):
+                found.append(f"{name}.{family}.sample fell from {gate.sample or gate.queries} to {new.sample}")
             for metric, floor in gate.floors.items():
                 if new.floors.get(metric, -1.0) < floor:
                     found.append(f"{name}.{family}.{metric} fell from {floor} to {new.floors.get(metric)}")
