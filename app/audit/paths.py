@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Every path by which a row can leave a corpus, each as a function that tries to reach one particular row.
+
+``docs/isolation.md`` lists the same paths with what guards them. The audit, the tests and the benchmark of crossings
+run them against rows of another corpus, of another group and of nobody's.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from haystack import Pipeline
+from haystack_integrations.document_stores.pincite import why_statements
+from haystack_integrations.document_stores.pincite.case_statements import case_profile
+from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
+from haystack_integrations.document_stores.pincite.errors import BadInputError
+from haystack_integrations.document_stores.pincite.leg_statements import (
+    Name,
+    dense,
+    extents,
+    lexical,
+    texts,
+    title,
+    title_whole,
+)
+from haystack_integrations.document_stores.pincite.statements import Statement
+from pincite.passage import passage
+from pincite.why import why
+
+_ROWS = 20
+_EXCERPT = 600
+_NAME_WORDS = 6
+_ID_COLUMNS = ("id", "source_id")
+
+
+class Target(NamedTuple):
+    """The row that an attempt tries to reach."""
+
+    span_id: str
+    source_id: str
+    title: str
+    text: str
+    embedding: list[float]
+    fingerprint: str | None
+
+
+def reached(rows: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Ids of spans and sources in the rows of a statement."""
+    found: set[str] = set()
+    for row in rows:
+        found.update(str(row[column]) for column in _ID_COLUMNS if row.get(column) is not None)
+        found.update(map(str, row.get("ids") or []))
+    return found
+
+
+def _title_named(target: Target, text_search: str) -> Statement:
+    words = target.title.split()[:_NAME_WORDS] or [target.title]
+    name: Name = {"words": words, "naming": [True] * len(words), "phrase": target.title, "aliases": []}
+    return title(name, target.text[:_EXCERPT], text_search=text_search, limit=_ROWS)
+
+
+def _extents(target: Target, text_search: str) -> Statement:
+    return extents(
+        [target.source_id],
+        target.text[:_EXCERPT],
+        target.embedding,
+        text_search=text_search,
+        limit=_ROWS,
+        lexical_weight=1.0,
+        dense_weight=1.0,
+        k=10,
+        fingerprint=target.fingerprint,
+    )
+
+
+def _same_source(target: Target) -> dict[str, Any]:
+    return {"field": "meta.source_id", "operator": "==", "value": target.source_id}
+
+
+def _dense(target: Target, text_search: str) -> Statement:
+    return dense(target.embedding, limit=_ROWS, ef_search=100, fingerprint=target.fingerprint)
+
+
+def _lexical(target: Target, text_search: str) -> Statement:
+    return lexical(target.text[:_EXCERPT], text_search=text_search, limit=_ROWS, rows=2000, words=32)
+
+
+# Everything that components and commands ask of the database under the reader role.
+STATEMENTS: dict[str, Callable[[Target, str], Statement]] = {
+    "dense leg": _dense,
+    "dense leg, filtered": lambda target, _: dense(
+        target.embedding, limit=_ROWS, ef_search=100, fingerprint=target.fingerprint, filters=_same_source(target)
+    ),
+    "lexical leg": _lexical,
+    "title leg, named": _title_named,
+    "title leg, whole question": lambda target, text_search: title_whole(
+        target.title, text_search=text_search, limit=_ROWS
+    ),
+    "best extents": _extents,
+    "fetch by id": lambda target, _: texts([target.span_id]),
+    "why: rank of a span": lambda target, _: why_statements.dense_rank(
+        [target.span_id], target.embedding, fingerprint=target.fingerprint, filters=None
+    ),
+    "why: source": lambda target, _: why_statements.source(target.source_id, target.title, filters=None),
+    "why: ids that resemble": lambda target, _: why_statements.alike(target.source_id),
+}
+
+
+def _show(store: CorpusDocumentStore, target: Target, groups: list[str] | None) -> set[str]:
+    try:
+        found = passage(store, target.span_id, groups=groups)
+    except BadInputError:
+        return set()
+    return {found["span_id"], found["source_id"]}
+
+
+def _profile(store: CorpusDocumentStore, target: Target, groups: list[str] | None) -> set[str]:
+    rows = store.fetch(case_profile(filters=_same_source(target), words=8), groups=groups)
+    return {target.source_id} if rows[0]["embedding"] is not None or rows[0]["words"] else set()
+
+
+def _stock(store: CorpusDocumentStore, groups: list[str] | None) -> CorpusDocumentStore:
+    return CorpusDocumentStore(
+        store.corpus,
+        database_url=store.database_url,
+        groups=groups,
+        embedding_dimension=store.embedding_dimension,
+        text_search=store.text_search,
+    )
+
+
+def _stock_path(
+    ask: Callable[[CorpusDocumentStore, Target], list[Any]],
+) -> Callable[[CorpusDocumentStore, Target, list[str] | None], set[str]]:
+    def path(store: CorpusDocumentStore, target: Target, groups: list[str] | None) -> set[str]:
+        stock = _stock(store, groups)
+        try:
+            return {str(document.id) for document in ask(stock, target)}
+        finally:
+            stock.close()
+
+    return path
+
+
+# What reads more than one statement, or reads through Haystack's own code.
+STORE_PATHS: dict[str, Callable[[CorpusDocumentStore, Target, list[str] | None], set[str]]] = {
+    "show": _show,
+    "similar cases": _profile,
+    "stock: filter by id": _stock_path(
+        lambda store, target: store.filter_documents({"field": "id", "operator": "==", "value": target.span_id})
+    ),
+    "stock: embedding retriever": _stock_path(
+        lambda store, target: store._embedding_retrieval(target.embedding, top_k=_ROWS)
+    ),
+    "stock: keyword retriever": _stock_path(
+        # Stock code makes the text search vector of each row anew: without the filter it would take minutes.
+        lambda store, target: store._keyword_retrieval(
+            " ".join(target.text.split()[:3]), top_k=_ROWS, filters=_same_source(target)
+        )
+    ),
+}
+
+
+def pipeline_ids(pipeline: Pipeline, request: Mapping[str, Any]) -> set[str]:
+    """Ids of every span and source that any stage of a search held."""
+    outputs = pipeline.run({"request": dict(request)}, include_outputs_from=set(pipeline.graph.nodes))
+    found: set[str] = set()
+    for stage in outputs.values():
+        for value in stage.values():
+            for item in value if isinstance(value, list) else []:
+                if hasattr(item, "meta") and hasattr(item, "id"):
+                    found |= {str(item.id), str(item.meta.get("source_id", item.id))}
+                elif isinstance(item, dict) and "source_id" in item:
+                    found.add(str(item["source_id"]))
+    return found
+
+
+def why_ids(pipeline: Pipeline, request: Mapping[str, Any], target: Target) -> set[str]:
+    """The target's source if ``why`` says anything of it but that it is not there."""
+    answer = why(pipeline, request, target.source_id)
+    return {target.source_id} if answer["title"] is not None or answer["rank"] is not None else set()

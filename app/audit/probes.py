@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tries to cross from each corpus into the others, and past groups and roles, on every path (C2)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import psycopg
+from haystack import Pipeline
+from haystack.core.errors import PipelineRuntimeError
+from haystack_integrations.document_stores.pincite.corpora import reader_role, schema_name
+from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
+from haystack_integrations.document_stores.pincite.database import Database
+from haystack_integrations.document_stores.pincite.errors import BadInputError, IsolationError
+from haystack_integrations.document_stores.pincite.execution import ALL_GROUPS
+from haystack_integrations.document_stores.pincite.statements import Statement
+from haystack_integrations.document_stores.pincite.writer_session import writer_session
+from pincite.audit.answer import Check
+from pincite.audit.paths import STATEMENTS, STORE_PATHS, Target, pipeline_ids, reached, why_ids
+from pincite.pipelines.corpora import CorpusSettings
+from pincite.pipelines.loader import load_pipeline
+from psycopg.sql import SQL, Identifier
+
+NOBODY = "pincite-audit-nobody"
+_TARGETS = 2
+_MEND = "tell nobody the content of this corpus until it is mended; docs/isolation.md says what guards this path"
+_PICK = """
+SELECT s.id, s.source_id, d.title, s.content, s.embedding::text, s.embedding_fingerprint
+FROM spans AS s JOIN sources AS d USING (source_id)
+WHERE s.searchable AND s.embedding IS NOT NULL AND s.content IS NOT NULL
+ORDER BY md5(s.id) LIMIT %s
+"""
+_VISIBLE = """
+SELECT s.id FROM spans AS s JOIN sources AS d USING (source_id)
+WHERE s.id = ANY (%(ids)s) AND s.searchable AND d.status = 'active'
+  AND (%(all)s OR d.groups = '{}' OR d.groups && %(groups)s::text[])
+UNION
+SELECT d.source_id FROM sources AS d
+WHERE d.source_id = ANY (%(ids)s) AND d.searchable AND d.status = 'active'
+  AND (%(all)s OR d.groups = '{}' OR d.groups && %(groups)s::text[])
+"""
+_SCOPE = """
+SELECT meta ->> %(key)s FROM sources WHERE searchable AND coalesce(meta ->> %(key)s, '') <> ''
+GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1
+"""
+_GROUPS = "SELECT DISTINCT unnest(groups) FROM sources WHERE searchable ORDER BY 1 LIMIT 3"
+
+Path = Callable[[Target, list[str] | None], set[str]]
+
+
+class Corpus(NamedTuple):
+    """A corpus under audit: its settings, its store, and a few of its rows."""
+
+    settings: CorpusSettings
+    store: CorpusDocumentStore
+    targets: list[Target]
+
+
+def opened(database: Database, settings: CorpusSettings) -> Corpus:
+    """The corpus with the rows that attempts will be made for."""
+    store = CorpusDocumentStore(
+        settings.name,
+        embedding_dimension=settings.embedding_dimension,
+        text_search=settings.text_search_config,
+    )
+    with writer_session(database, settings.name, read_only=True) as connection:
+        rows = connection.execute(_PICK, [_TARGETS]).fetchall()
+    targets = [Target(row[0], row[1], row[2], row[3], _vector(row[4]), row[5]) for row in rows]
+    return Corpus(settings, store, targets)
+
+
+def _vector(text: str) -> list[float]:
+    return [float(part) for part in text.strip("[]").split(",")]
+
+
+def leak_check(database: Database, corpus: Corpus, others: list[Corpus]) -> Check:
+    """
+    Every path of a corpus, asked for rows of the other corpora, by nobody, and by a group that is nobody's.
+
+    Each path first has to find rows of its own: one that finds nothing proves nothing.
+    """
+    check = Check("leaks", corpus.settings.name)
+    _forgetful(check, database, corpus)
+    for name, path in _paths(database, corpus):
+        _control(check, name, path, corpus)
+        for target in [target for other in others for target in _fitting(other, corpus)]:
+            _attempt(check, database, corpus, name, path, target, [ALL_GROUPS])
+        for groups in [None, [NOBODY], *([group] for group in _group_names(database, corpus))]:
+            for target in corpus.targets:
+                _attempt(check, database, corpus, name, path, target, groups)
+    _without_scope(check, corpus)
+    return check
+
+
+def _fitting(other: Corpus, corpus: Corpus) -> list[Target]:
+    """A row of another corpus; a vector of another length would only be refused, so it gets the length of ours."""
+    length = corpus.store.embedding_dimension
+    return [target._replace(embedding=(target.embedding * length)[:length]) for target in other.targets[:1]]
+
+
+def _paths(database: Database, corpus: Corpus) -> Iterator[tuple[str, Path]]:
+    store, text_search = corpus.store, corpus.settings.text_search_config
+    for name, build in STATEMENTS.items():
+        yield (
+            name,
+            lambda target, groups, build=build: reached(  # type: ignore[misc]
+                store.fetch(build(target, text_search), groups=groups)
+            ),
+        )
+    for name, path in STORE_PATHS.items():
+        yield name, lambda target, groups, path=path: path(store, target, groups)  # type: ignore[misc]
+    scope = _scope(database, corpus)
+    if scope is not None:
+        pipeline = load_pipeline(corpus.settings.name, "query")
+        pipeline.warm_up()
+        yield "search", lambda target, groups: _searched(pipeline, scope, target, groups)
+        yield "why", lambda target, groups: _explained(pipeline, scope, target, groups)
+
+
+def _request(scope: dict[str, str], target: Target, groups: list[str] | None) -> dict[str, Any]:
+    # The title asks for the source by name, the text for the passage.
+    return {"query": f"{target.title}: {target.text[:300]}", "groups": groups, "scope": scope or None}
+
+
+def _searched(pipeline: Pipeline, scope: dict[str, str], target: Target, groups: list[str] | None) -> set[str]:
+    return pipeline_ids(pipeline, _request(scope, target, groups))
+
+
+def _explained(pipeline: Pipeline, scope: dict[str, str], target: Target, groups: list[str] | None) -> set[str]:
+    return why_ids(pipeline, _request(scope, target, groups), target)
+
+
+def _scope(database: Database, corpus: Corpus) -> dict[str, str] | None:
+    """A scope that a search of this corpus can give; ``None`` if it must give one and no source has it."""
+    scope: dict[str, str] = {}
+    with writer_session(database, corpus.settings.name, read_only=True) as connection:
+        for key in corpus.settings.required_scopes:
+            row = connection.execute(_SCOPE, {"key": key}).fetchone()
+            if row is None:
+                return None
+            scope[key] = str(row[0])
+    return scope
+
+
+def _group_names(database: Database, corpus: Corpus) -> list[str]:
+    with writer_session(database, corpus.settings.name, read_only=True) as connection:
+        return [str(row[0]) for row in connection.execute(_GROUPS).fetchall()]
+
+
+def _control(check: Check, name: str, path: Path, corpus: Corpus) -> None:
+    found: set[str] = set()
+    for target in corpus.targets:
+        found |= path(target, [ALL_GROUPS])
+    check.looked_at += len(corpus.targets)
+    if corpus.targets and not found:
+        check.fail(f"path '{name}'", "it does not even find rows of its own, so it proves nothing", _MEND)
+
+
+def _attempt(
+    check: Check, database: Database, corpus: Corpus, name: str, path: Path, target: Target, groups: list[str] | None
+) -> None:
+    found = path(target, groups)
+    check.looked_at += 1
+    foreign = found - _visible(database, corpus, found, groups)
+    if foreign:
+        asked = "nobody" if groups is None else f"groups {groups}"
+        reason = f"it gave {len(foreign)} rows to {asked} that are not theirs ({', '.join(sorted(foreign))[:200]})"
+        check.fail(f"path '{name}'", reason, _MEND)
+
+
+def _visible(database: Database, corpus: Corpus, ids: set[str], groups: list[str] | None) -> set[str]:
+    if groups is None or not ids:
+        return set()
+    values = {"ids": sorted(ids), "groups": groups, "all": ALL_GROUPS in groups}
+    with writer_session(database, corpus.settings.name, read_only=True) as connection:
+        return {str(row[0]) for row in connection.execute(_VISIBLE, values).fetchall()}
+
+
+def _forgetful(check: Check, database: Database, corpus: Corpus) -> None:
+    """Queries that forget their corpus, their role or their principal: each must be refused by PostgreSQL."""
+    name = corpus.settings.name
+    table = SQL("SELECT id FROM {}.spans").format(Identifier(schema_name(name)))
+    mine = Statement(SQL("SELECT id FROM {}.spans").format(Identifier(schema_name(name))))
+    for other in _other_corpora(database, name):
+        check.looked_at += 1
+        foreign = CorpusDocumentStore(other)
+        with suppress(IsolationError):
+            foreign.fetch(mine, groups=[ALL_GROUPS])
+            check.fail(f"role {reader_role(other)}", f"it may read corpus {name}", _MEND)
+    for subject, settings, query in (
+        ("a query that forgets its corpus", {}, SQL("SELECT id FROM spans")),
+        ("a query that forgets its role", {}, table),
+        ("a query that forgets who asks", {"role": reader_role(name)}, table),
+    ):
+        check.looked_at += 1
+        if not _refused(database, settings, query):
+            check.fail(subject, "it is not refused", _MEND)
+
+
+def _other_corpora(database: Database, corpus: str) -> list[str]:
+    with database.admin() as connection:
+        rows = connection.execute("SELECT name FROM pincite.corpora WHERE name <> %s ORDER BY 1", [corpus]).fetchall()
+    return [str(row[0]) for row in rows]
+
+
+def _refused(database: Database, settings: dict[str, str], query: Any) -> bool:
+    try:
+        with database.sync_pool().connection() as connection, connection.transaction(force_rollback=True):
+            for key, value in settings.items():
+                connection.execute("SELECT set_config(%s, %s, true)", [key, value])
+            connection.execute(query)
+    except psycopg.Error:
+        return True
+    return False
+
+
+def _without_scope(check: Check, corpus: Corpus) -> None:
+    """A search that leaves out a required scope is refused (C3)."""
+    if not corpus.settings.required_scopes:
+        return
+    check.looked_at += 1
+    pipeline = load_pipeline(corpus.settings.name, "query")
+    pipeline.warm_up()
+    try:
+        pipeline.run({"request": {"query": "rent", "groups": [ALL_GROUPS]}})
+    except PipelineRuntimeError as error:
+        if isinstance(error.__cause__, BadInputError):
+            return
+        raise
+    check.fail("search", f"it is not refused without {', '.join(corpus.settings.required_scopes)}", _MEND)
