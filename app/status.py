@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is there: the facts of ``pincite status``."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from haystack_integrations.components.pincite.environment import environment_flag
-from haystack_integrations.components.pincite.optional_reranker import OptionalReranker
+from haystack import Pipeline
+from haystack_integrations.components.pincite.optional_reranker import OptionalReranker, RerankFacts
 from haystack_integrations.document_stores.pincite.corpora import schema_name
 from haystack_integrations.document_stores.pincite.database import Database, extension_schemas
 from pincite.pipelines.corpora import CorporaSettings
@@ -20,10 +21,17 @@ _COUNTS = SQL(
 )
 
 
-def status(database: Database, settings: CorporaSettings, home: Path, version: str) -> dict[str, Any]:
+def status(
+    database: Database,
+    settings: CorporaSettings,
+    home: Path,
+    version: str,
+    pipelines: Mapping[str, Pipeline] | None = None,
+) -> dict[str, Any]:
     """
     Version, home, database, corpora and reranker, as JSON-able facts.
 
+    :param pipelines: the query pipelines that answer searches now, by corpus: of them the state of the reranker.
     :raises DatabaseUnavailableError: the database cannot be reached.
     """
     with database.admin() as connection:
@@ -34,7 +42,7 @@ def status(database: Database, settings: CorporaSettings, home: Path, version: s
             "database": _database_facts(database, connection),
             "corpora": {name: _corpus_facts(connection, name) for name in settings.corpora},
         }
-    return {**facts, "rerank": _rerank_facts(settings)}
+    return {**facts, "rerank": _rerank_facts(settings, pipelines or {})}
 
 
 def _database_facts(database: Database, connection: psycopg.Connection[Any]) -> dict[str, Any]:
@@ -70,14 +78,16 @@ def _corpus_facts(connection: psycopg.Connection[Any], name: str) -> dict[str, A
     }
 
 
-def _rerank_facts(settings: CorporaSettings) -> dict[str, Any]:
-    """The reranker of each corpus; enabled only if it is switched on and has a model (F3)."""
-    switched_on = environment_flag("PINCITE_RERANK_ENABLED", "KB_RERANK_ENABLED", default=False)
-    facts = {}
-    for name in settings.corpora:
-        stage = load_pipeline(name, "query").get_component("reranker")
-        model = type(stage.ranker).__name__ if isinstance(stage, OptionalReranker) and stage.ranker else None
-        on = switched_on and model is not None
-        reason = None if on else "no ranker in the pipeline" if model is None else "PINCITE_RERANK_ENABLED is off"
-        facts[name] = {"enabled": on, "model": model, "loaded": False, "reason": reason}
-    return facts
+def _rerank_facts(settings: CorporaSettings, pipelines: Mapping[str, Pipeline]) -> dict[str, RerankFacts]:
+    """The reranker of each corpus: the one that answers searches, or else one that is loaded to see whether it can."""
+    return {
+        name: _facts_of((pipelines.get(name) or load_pipeline(name, "query")).get_component("reranker"))
+        for name in settings.corpora
+    }
+
+
+def _facts_of(stage: object) -> RerankFacts:
+    if not isinstance(stage, OptionalReranker):
+        return {"enabled": True, "model": type(stage).__name__, "loaded": True, "reason": None}
+    stage.warm_up()
+    return stage.facts()

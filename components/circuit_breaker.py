@@ -28,6 +28,12 @@ class CircuitBreaker:
         self._opened_at: float | None = None
         self._trial = False
 
+    @property
+    def open(self) -> bool:
+        """Whether calls are being refused, until a trial goes well."""
+        with self._lock:
+            return self._opened_at is not None
+
     def admit(self) -> bool:
         """Whether a call may be made now."""
         with self._lock:

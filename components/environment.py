@@ -23,6 +23,11 @@ def environment_flag(*names: str, default: bool) -> bool:
     return value.lower() in _ON
 
 
+def environment_text(*names: str) -> str | None:
+    """The first of these variables that is set and not empty, without blanks around it."""
+    return _first(names)[1]
+
+
 def environment_count(*names: str, default: int) -> int:
     """
     The first of these variables that is set and not empty, as a whole number from 1.

@@ -2,26 +2,46 @@
 """Any Haystack ranker, made optional: when it cannot help, the fused order stands (F3)."""
 
 import logging
-import threading
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 from haystack import Document, component, default_to_dict
 from haystack.core.component import Component
 from haystack.core.serialization import component_to_dict
 from haystack_integrations.components.pincite.circuit_breaker import CircuitBreaker
-from haystack_integrations.components.pincite.environment import environment_count, environment_flag
+from haystack_integrations.components.pincite.configured_ranker import configured_ranker, shown_name
+from haystack_integrations.components.pincite.environment import (
+    environment_count,
+    environment_flag,
+    environment_text,
+)
 from haystack_integrations.components.pincite.ranker_call import (
+    RankerDiedError,
     RankerOverdueError,
     UnusableRankingError,
     rank,
     rank_async,
 )
-from haystack_integrations.document_stores.pincite.errors import ConfigurationError
+from haystack_integrations.components.pincite.ranker_loading import RankerLoading
+from haystack_integrations.document_stores.pincite.errors import ConfigurationError, PinciteError
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_CANDIDATES = 50
+
+
+class RerankFacts(TypedDict):
+    """
+    What ``status`` says of a reranker (A2).
+
+    ``enabled``: switched on and with a model; ``model`` its name; ``loaded``: ready to be used; ``reason``: why results
+    come in fused order now, ``None`` where they are reranked.
+    """
+
+    enabled: bool
+    model: str | None
+    loaded: bool
+    reason: str | None
 
 
 @component
@@ -29,9 +49,9 @@ class OptionalReranker:
     """
     Reranks the first candidates with any Haystack ranker, and leaves the fused order as it is when that fails.
 
-    The order stays when reranking is off, has no ranker, could not be loaded, fails, takes too long, or gives an answer
-    that is no ranking; ``rerank_reason`` then says which. Candidates beyond the window follow in their order. No
-    candidate is lost, whatever the ranker drops.
+    The order stays when reranking is off, has no ranker, could not be loaded or is still loading, fails, takes too
+    long, or gives an answer that is no ranking; ``rerank_reason`` then says which. Candidates beyond the window follow
+    in their order. No candidate is lost, whatever the ranker drops.
     """
 
     def __init__(
@@ -39,17 +59,26 @@ class OptionalReranker:
         ranker: Component | None = None,
         *,
         enabled: bool | None = None,
+        model: str | None = None,
+        allow_external: bool = True,
         candidates: int | None = None,
+        accept_fewer: bool = False,
         timeout: float = 5.0,
         failures_to_open: int = 3,
         reopen_after: float = 30.0,
     ) -> None:
         """
-        :param ranker: a Haystack ranker: ``run(query, documents)`` gives ``documents`` with scores.
+        :param ranker: a Haystack ranker: ``run(query, documents)`` gives ``documents`` with scores. ``None`` takes the
+            one of ``model``.
         :param enabled: ``None`` takes ``PINCITE_RERANK_ENABLED`` or ``KB_RERANK_ENABLED``, off where neither is set.
+        :param model: where no ranker is given: the folder of a cross-encoder, by its path or its name below ``models``
+            in ``PINCITE_HOME``; or ``voyage:NAME``. ``None`` takes ``PINCITE_RERANKER_MODEL`` or ``KB_RERANKER_MODEL``.
+        :param allow_external: whether ``model`` may be a service outside.
         :param candidates: how many are reranked; ``None`` takes ``PINCITE_RERANK_CANDIDATES`` or
             ``KB_RERANK_CANDIDATES``, 50 where neither is set.
-        :param timeout: seconds that one reranking may take.
+        :param accept_fewer: whether the ranker may leave out some of them, as one with a threshold does; they follow
+            in fused order. Otherwise such an answer is a fault.
+        :param timeout: seconds that one reranking may take, and that searches wait for the ranker to be loaded.
         :param failures_to_open: failures in a row after which the ranker is left alone.
         :param reopen_after: seconds that it is left alone for; then one search tries it.
         :raises ConfigurationError: a number that is not positive, or an environment variable that does not parse.
@@ -59,20 +88,23 @@ class OptionalReranker:
                 raise ConfigurationError(f"OptionalReranker: {name} is {value}, expected more than 0")
         self.ranker = ranker
         self.enabled = enabled
+        self.model = model
+        self.allow_external = allow_external
         self.candidates = candidates
+        self.accept_fewer = accept_fewer
         self.timeout = timeout
         self.failures_to_open = failures_to_open
         self.reopen_after = reopen_after
         self._enabled = enabled
         if enabled is None:
             self._enabled = environment_flag("PINCITE_RERANK_ENABLED", "KB_RERANK_ENABLED", default=False)
+        self._model = model or environment_text("PINCITE_RERANKER_MODEL", "KB_RERANKER_MODEL")
         self._window = candidates or environment_count(
             "PINCITE_RERANK_CANDIDATES", "KB_RERANK_CANDIDATES", default=DEFAULT_CANDIDATES
         )
         self._breaker = CircuitBreaker(failures_to_open, reopen_after)
-        self._loading = threading.Lock()
-        self._warm = False
-        self._load_fault: str | None = None
+        self._last_failure: str | None = None
+        self._loading = RankerLoading(self._build, timeout)
 
     def to_dict(self) -> dict[str, Any]:
         """Serialise; the ranker may be a component that has no ``to_dict`` of its own."""
@@ -80,42 +112,47 @@ class OptionalReranker:
             self,
             ranker=component_to_dict(self.ranker, "ranker") if self.ranker is not None else None,
             enabled=self.enabled,
+            model=self.model,
+            allow_external=self.allow_external,
             candidates=self.candidates,
+            accept_fewer=self.accept_fewer,
             timeout=self.timeout,
             failures_to_open=self.failures_to_open,
             reopen_after=self.reopen_after,
         )
 
     def warm_up(self) -> None:
-        """Load the ranker, once and only if it is to be used. Each run reports one that cannot be loaded."""
-        # A second thread waits for the first to have loaded it.
-        with self._loading:
-            if self._must_load() and (load := getattr(self.ranker, "warm_up", None)):
-                try:
-                    load()
-                except Exception as error:
-                    self._note_load_fault(error)
+        """Load the ranker if it is to be used, waiting at most ``timeout`` for it. Each run reports one that is not."""
+        if self._off() is None:
+            self._loading.wait()
 
     async def warm_up_async(self) -> None:
-        """Load the ranker, by its ``warm_up_async`` where it has one."""
-        load = getattr(self.ranker, "warm_up_async", None)
-        if load is None:
-            self.warm_up()
-        elif self._must_load():
-            try:
-                await load()
-            except Exception as error:
-                self._note_load_fault(error)
+        """As :meth:`warm_up`, by the ranker's ``warm_up_async`` where it has one."""
+        if self._off() is None:
+            await self._loading.wait_async()
 
     def close(self) -> None:
         """Let the ranker release what it holds."""
-        if close := getattr(self.ranker, "close", None):
+        if close := getattr(self._held(), "close", None):
             close()
 
     async def close_async(self) -> None:
         """Let the ranker release what it holds on the event loop."""
-        if close := getattr(self.ranker, "close_async", None):
+        if close := getattr(self._held(), "close_async", None):
             await close()
+
+    def facts(self) -> RerankFacts:
+        """What ``status`` says of it now; loads nothing."""
+        off = self._off()
+        reason = off or self._loading.fault
+        if reason is None and self._breaker.open:
+            reason = self._paused()
+        return {
+            "enabled": off is None,
+            "model": self._model_name(),
+            "loaded": self._loading.ranker is not None,
+            "reason": reason,
+        }
 
     @component.output_types(documents=list[Document], reranked=bool, rerank_reason=str | None)
     def run(self, query: str, documents: list[Document], rerank: bool = True) -> dict[str, Any]:
@@ -130,11 +167,11 @@ class OptionalReranker:
             ``reranked``; ``rerank_reason``, a few words where it is ``False``.
         """
         self.warm_up()
-        reason = self._refusal(documents, rerank)
-        if reason or self.ranker is None:
+        reason, ranker = self._refusal(documents, rerank), self._loading.ranker
+        if reason or ranker is None:
             return _unranked(documents, reason)
         try:
-            scores = rank(self.ranker, query, documents[: self._window], self.timeout)
+            scores = rank(ranker, query, documents[: self._window], self.timeout, self.accept_fewer)
         except Exception as error:
             return self._failed(documents, error)
         except BaseException:
@@ -153,11 +190,11 @@ class OptionalReranker:
         :returns: as :meth:`run`.
         """
         await self.warm_up_async()
-        reason = self._refusal(documents, rerank)
-        if reason or self.ranker is None:
+        reason, ranker = self._refusal(documents, rerank), self._loading.ranker
+        if reason or ranker is None:
             return _unranked(documents, reason)
         try:
-            scores = await rank_async(self.ranker, query, documents[: self._window], self.timeout)
+            scores = await rank_async(ranker, query, documents[: self._window], self.timeout, self.accept_fewer)
         except Exception as error:
             return self._failed(documents, error)
         except BaseException:
@@ -165,29 +202,36 @@ class OptionalReranker:
             raise
         return self._ranked(documents, scores)
 
-    def _must_load(self) -> bool:
-        if self._warm or not self._enabled or self.ranker is None:
-            return False
-        self._warm = True
-        return True
+    def _build(self) -> Component:
+        if self.ranker is not None:
+            return self.ranker
+        return configured_ranker(self._model or "", allow_external=self.allow_external, timeout=self.timeout)
 
-    def _note_load_fault(self, error: Exception) -> None:
-        self._load_fault = f"ranker could not be loaded: {type(error).__name__}"
-        logger.warning("The ranker could not be loaded, searches go on without it: %s", error)
+    def _held(self) -> Component | None:
+        return self._loading.ranker or self.ranker
+
+    def _model_name(self) -> str | None:
+        if self.ranker is not None:
+            return type(self.ranker).__name__
+        return shown_name(self._model) if self._model else None
+
+    def _off(self) -> str | None:
+        """Why nothing is ever reranked; ``None`` where it is switched on and has a model (F3)."""
+        if not self._enabled:
+            return "reranking is off"
+        return "no ranker is configured" if self.ranker is None and not self._model else None
+
+    def _paused(self) -> str:
+        return f"ranker paused after {self.failures_to_open} failures, the last: {self._last_failure}"
 
     def _refusal(self, documents: list[Document], rerank: bool) -> str | None:
         """Why the ranker is not called; ``None`` admits the call at the circuit breaker."""
-        obstacles = (
-            (not rerank, "switched off for this request"),
-            (not self._enabled, "reranking is off"),
-            (self.ranker is None, "no ranker is configured"),
-            (self._load_fault is not None, self._load_fault),
-            (not documents, "no candidates"),
-        )
-        for stands, reason in obstacles:
-            if stands:
-                return reason
-        return None if self._breaker.admit() else f"ranker paused after {self.failures_to_open} failures"
+        if not rerank:
+            return "switched off for this request"
+        reason = self._off() or self._loading.fault or (None if documents else "no candidates")
+        if reason is not None:
+            return reason
+        return None if self._breaker.admit() else self._paused()
 
     def _ranked(self, documents: list[Document], scores: list[tuple[str, float]]) -> dict[str, Any]:
         self._breaker.record(success=True)
@@ -198,14 +242,17 @@ class OptionalReranker:
         return {"documents": head + tail, "reranked": True, "rerank_reason": None}
 
     def _failed(self, documents: list[Document], error: Exception) -> dict[str, Any]:
-        self._breaker.record(success=False)
         if isinstance(error, RankerOverdueError):
             reason = f"ranker took longer than {self.timeout:g} s"
         elif isinstance(error, UnusableRankingError):
             reason = f"ranker's answer is no ranking: {error}"
+        elif isinstance(error, RankerDiedError):
+            reason = f"ranker ended in the middle of its work: {error}"
         else:
-            # The kind only: a message may hold an address or a key.
-            reason = f"ranker failed: {type(error).__name__}"
+            # Of others the kind only: a message may hold an address or a key.
+            reason = f"ranker failed: {error if isinstance(error, PinciteError) else type(error).__name__}"
+        self._last_failure = reason
+        self._breaker.record(success=False)
         logger.debug("Reranking failed", exc_info=error)
         return _unranked(documents, reason)
 

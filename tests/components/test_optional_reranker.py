@@ -15,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 SWITCHES = ("PINCITE_RERANK_ENABLED", "KB_RERANK_ENABLED", "PINCITE_RERANK_CANDIDATES", "KB_RERANK_CANDIDATES")
+MODELS = ("PINCITE_RERANKER_MODEL", "KB_RERANKER_MODEL")
 
 
 @pytest.fixture(autouse=True)
 def unset(monkeypatch):
-    for name in SWITCHES:
+    for name in (*SWITCHES, *MODELS):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -106,7 +107,8 @@ def test_the_window_is_reranked_and_the_rest_follows():
 
 
 def test_what_the_ranker_cut_follows_the_reranked_in_fused_order():
-    result = run_both(lambda: OptionalReranker(Reversing(keep=2), enabled=True, candidates=5), pool())
+    settings = {"enabled": True, "candidates": 5, "accept_fewer": True}
+    result = run_both(lambda: OptionalReranker(Reversing(keep=2), **settings), pool())
     assert ids(result) == ["s4", "s3", "s0", "s1", "s2", "s5"]
     assert result["reranked"] is True
     assert [d.meta.get("_score_kind") for d in result["documents"]] == ["rerank"] * 2 + [None] * 4
@@ -136,7 +138,8 @@ def test_no_candidate_is_lost_or_doubled(places, kept, window):
         return answers(order or documents, range(20, 0, -1))
 
     documents = pool(8)
-    result = OptionalReranker(Answering(ranker), enabled=True, candidates=window).run("q", documents)
+    reranker = OptionalReranker(Answering(ranker), enabled=True, candidates=window, accept_fewer=True)
+    result = reranker.run("q", documents)
     assert sorted(ids(result)) == sorted(d.id for d in documents)
     assert result["reranked"]
     assert ids(result)[window:] == [d.id for d in documents[window:]]
@@ -172,6 +175,7 @@ def unusable(fault):
         (None, unusable("no documents")),
         ({"documents": []}, unusable("no documents")),
         ({"replies": ["a"]}, unusable("no documents")),
+        (lambda docs: answers(docs[:5], range(5)), unusable("5 scores for 6 documents")),
         (
             lambda docs: answers([Document(id="stranger", content="x")], [1]),
             unusable("a document that it was not given"),
@@ -255,7 +259,8 @@ def test_a_ranker_that_keeps_failing_is_left_alone_and_tried_again():
     reranker = OptionalReranker(ranker, enabled=True, failures_to_open=2, reopen_after=30.0)
     reranker._breaker = CircuitBreaker(2, 30.0, lambda: now[0])
     reasons = [reranker.run("q", pool())["rerank_reason"] for _ in range(4)]
-    assert reasons == ["ranker failed: RuntimeError"] * 2 + ["ranker paused after 2 failures"] * 2
+    paused = "ranker paused after 2 failures, the last: ranker failed: RuntimeError"
+    assert reasons == ["ranker failed: RuntimeError"] * 2 + [paused] * 2
     assert ranker.calls == 2
     now[0] = 30.0
     ranker.answer = lambda documents: answers(documents, range(6))
