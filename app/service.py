@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +28,9 @@ from haystack_integrations.document_stores.pincite.database import Database, pin
 from haystack_integrations.document_stores.pincite.errors import DatabaseUnavailableError, PinciteError
 from haystack_integrations.document_stores.pincite.migrations import initialise
 from haystack_integrations.document_stores.pincite.source_changes import ReviewedRule, SourceState
+from pincite.audit.answer import AuditAnswer
+from pincite.audit.quality import quality_check
+from pincite.audit.run import audit
 from pincite.curation import list_rules, review, set_meta
 from pincite.explain import explain
 from pincite.ingest import EMBEDDING, IngestReport, Progress, ingest
@@ -128,7 +132,8 @@ class Service:
 
     def status(self) -> dict[str, Any]:
         """What is there: version, home, database, corpora, reranker."""
-        return status(self.database, load_corpora(), pincite_home(), metadata.version("pincite-haystack"))
+        version = metadata.version("pincite-haystack")
+        return status(self.database, load_corpora(), pincite_home(), version, dict(self._pipelines))
 
     def ingest(
         self,
@@ -179,6 +184,17 @@ class Service:
         """Set the review of a rule; see :func:`pincite.curation.review`."""
         load_corpora().corpus(corpus)
         return review(corpus, span_id, status)
+
+    def audit(self, corpora: list[str] | None = None, *, quality: bool = False) -> AuditAnswer:
+        """
+        Check isolation, completeness and configuration; see :func:`pincite.audit.run.audit`.
+
+        :param corpora: names; ``None`` for all that are configured.
+        :param quality: also measure with each corpus's own questions, asked by the command line's principal.
+        """
+        settings = load_corpora()
+        measured = partial(quality_check, self, principal=settings.command_line_principal) if quality else None
+        return audit(self.database, settings, corpora, quality=measured)
 
     def search(self, corpus: str, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
         """
