@@ -14,7 +14,14 @@ from pincite.pipelines.corpora import FILE_NAME, CorpusSettings
 from pincite.pipelines.strict_yaml import YamlText
 
 # Rankers that compute on this machine; all others may send what they are given to a service outside.
-_LOCAL_RANKERS = ("SentenceTransformers", "Transformers", "FastEmbed", "LostInTheMiddle", "MetaField")
+_LOCAL_RANKERS = (
+    "SentenceTransformers",
+    "Transformers",
+    "FastEmbed",
+    "LostInTheMiddle",
+    "MetaField",
+    "OnnxCrossEncoder",
+)
 
 
 def check_corpus(source: YamlText, pipeline: Pipeline, settings: CorpusSettings) -> None:
@@ -41,6 +48,11 @@ def check_corpus(source: YamlText, pipeline: Pipeline, settings: CorpusSettings)
                 ("components", name),
                 f"component '{name}': ranker is {type(instance.ranker).__name__}; {FILE_NAME} says local_only for "
                 f"'{settings.name}': known local rankers begin with {', '.join(_LOCAL_RANKERS)}",
+            )
+        if settings.local_only and isinstance(instance, OptionalReranker) and instance.allow_external:
+            raise source.error(
+                ("components", name),
+                f"component '{name}': allow_external is true; {FILE_NAME} says local_only for '{settings.name}'",
             )
     _check_rules(source, list(stages.values()), settings)
 

@@ -41,6 +41,9 @@ SOURCE_FOLDERS = ("app", "pipelines", "components", "store", "configs")
 PUBLIC_TYPES = {
     "haystack_integrations.components.pincite.attribution_gate.AttributionGate",
     "haystack_integrations.components.pincite.best_extent_recovery.BestExtentRecovery",
+    "haystack_integrations.components.pincite.case_diversifier.CaseDiversifier",
+    "haystack_integrations.components.pincite.case_profile.CaseProfile",
+    "haystack_integrations.components.pincite.case_request.CaseRequest",
     "haystack_integrations.components.pincite.data_file_converter.DataFileConverter",
     "haystack_integrations.components.pincite.dense_retriever.DenseRetriever",
     "haystack_integrations.components.pincite.fingerprinted_document_embedder.FingerprintedDocumentEmbedder",
@@ -49,9 +52,11 @@ PUBLIC_TYPES = {
     "haystack_integrations.components.pincite.matter_partition.MatterPartition",
     "haystack_integrations.components.pincite.named_instrument_partition.NamedInstrumentPartition",
     "haystack_integrations.components.pincite.named_instrument_recognizer.NamedInstrumentRecognizer",
+    "haystack_integrations.components.pincite.onnx_cross_encoder_ranker.OnnxCrossEncoderRanker",
     "haystack_integrations.components.pincite.optional_reranker.OptionalReranker",
     "haystack_integrations.components.pincite.parent_expansion.ParentExpansion",
     "haystack_integrations.components.pincite.reciprocal_rank_joiner.ReciprocalRankJoiner",
+    "haystack_integrations.components.pincite.rule_splitter.RuleSplitter",
     "haystack_integrations.components.pincite.search_request.SearchRequest",
     "haystack_integrations.components.pincite.source_converter.SourceConverter",
     "haystack_integrations.components.pincite.source_diversifier.SourceDiversifier",
@@ -60,6 +65,7 @@ PUBLIC_TYPES = {
     "haystack_integrations.components.pincite.title_extractor.TitleExtractor",
     "haystack_integrations.components.pincite.title_reservation.TitleReservation",
     "haystack_integrations.components.pincite.title_retriever.TitleRetriever",
+    "haystack_integrations.components.pincite.voyage_reranker.VoyageReranker",
     "haystack_integrations.components.pincite.word_llama_document_embedder.WordLlamaDocumentEmbedder",
     "haystack_integrations.components.pincite.word_llama_text_embedder.WordLlamaTextEmbedder",
     "haystack_integrations.document_stores.pincite.corpus_store.CorpusDocumentStore",
@@ -82,7 +88,7 @@ def written_files() -> list[Path]:
     folders = [*SOURCE_FOLDERS, "tests", "docs", "benchmarks", ".ci"]
     inside = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
     top = [path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"]
-    binary = {".pyc", ".pdf", ".docx", ".png", ".zip", ".whl"}
+    binary = {".onnx", ".pyc", ".pdf", ".docx", ".png", ".zip", ".whl"}
     return sorted(path for path in [*top, *inside] if path.suffix not in binary)
 
 
