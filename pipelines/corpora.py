@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 FILE_NAME = "corpora.yaml"
-_FILE_KEYS = ("corpora", "tools", "principals", "command_line_principal")
+_FILE_KEYS = ("corpora", "tools", "principals", "command_line_principal", "serve_principal")
 SpanKind = Literal["chunk", "rule", "page_image"]
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -85,13 +85,17 @@ class Principal:
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
 class CorporaSettings:
-    """``corpora.yaml`` as a whole. ``origin`` says where it was read; ``command_line_principal`` may be ``None``."""
+    """
+    ``corpora.yaml`` as a whole. ``origin`` says where it was read. ``command_line_principal`` asks on the command line
+    where nobody is named; ``serve_principal`` asks REST and MCP where no token is needed. Both may be ``None``.
+    """
 
     origin: str
     corpora: dict[str, CorpusSettings]
     principals: dict[str, Principal]
     tools: dict[str, ToolSettings] = Field(default_factory=dict)
     command_line_principal: str | None = None
+    serve_principal: str | None = None
 
     def corpus(self, name: str) -> CorpusSettings:
         """
@@ -243,9 +247,9 @@ def _check_consistency(source: YamlText, settings: CorporaSettings) -> None:
                     ("corpora", name, "required_scopes"),
                     f"corpora.{name}: required scope '{scope}' is not in scopes; {did_you_mean(scope, entry.scopes)}",
                 )
-    default = settings.command_line_principal
-    if default is not None and default not in settings.principals:
-        raise source.error(
-            ("command_line_principal",),
-            f"command_line_principal is '{default}', no principal; {did_you_mean(default, settings.principals)}",
-        )
+    for key in ("command_line_principal", "serve_principal"):
+        default = getattr(settings, key)
+        if default is not None and default not in settings.principals:
+            raise source.error(
+                (key,), f"{key} is '{default}', no principal; {did_you_mean(default, settings.principals)}"
+            )

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serving over HTTP: where to listen, and how to end so that nothing is left behind."""
+
+import contextlib
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from types import FrameType
+
+import uvicorn
+from haystack_integrations.document_stores.pincite.database import Database
+from haystack_integrations.document_stores.pincite.errors import BadInputError, ConfigurationError
+from haystack_integrations.document_stores.pincite.migrations import pending
+from haystack_integrations.document_stores.pincite.tokens import has_tokens
+from pincite.api.settings import is_loopback
+from starlette.types import ASGIApp
+
+GRACE_SECONDS = 10
+"""Requests that are worked on at the end get so long to be answered."""
+
+_BACKLOG = 256  # connections that the system keeps for us; more than the line at the door holds
+
+
+def check_ready(database: Database, host: str) -> None:
+    """
+    Refuse to serve what is not set up, or what anybody could read.
+
+    :raises ConfigurationError: ``pincite init`` has work to do, or the server would listen beyond this machine and no
+        token exists.
+    """
+    waiting = pending(database)
+    if waiting:
+        raise ConfigurationError(f"{database.describe()} is not up to date ({waiting[0].name}); run: pincite init")
+    if not is_loopback(host) and not has_tokens(database):
+        raise ConfigurationError(
+            f"host {host!r:.80} is reachable from other machines and there is no token: make one first, "
+            "pincite token add NAME --principal P --corpora A,B"
+        )
+
+
+@contextlib.contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """
+    A listening socket, made before anything is loaded, so that a taken port is said at once.
+
+    :param port: 0 for any that is free.
+    :raises BadInputError: nothing can listen there.
+    """
+    try:
+        family = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        listener = socket.create_server((host.strip("[]"), port), family=family, backlog=_BACKLOG)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadInputError(f"cannot listen on {host!r:.80} port {port}: {reason}; choose another --port") from error
+    with listener:
+        yield listener
+
+
+def address(listener: socket.socket) -> str:
+    """Where a socket listens, as a URL."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(app: ASGIApp, listener: socket.socket, what: str) -> None:
+    """
+    Answer requests until SIGTERM or SIGINT; those that are worked on then are answered first.
+
+    :param what: is served, for the line that says where.
+    """
+    with log_to_stderr():
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="on",
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+        print(f"{what} at {address(listener)}; Ctrl-C ends it", file=sys.stderr, flush=True)
+        # uvicorn raises the signal again once it has ended, which Python turns into KeyboardInterrupt for SIGINT.
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def orderly_end() -> Iterator[None]:
+    """
+    Inside the block SIGTERM ends the process as ``sys.exit`` does.
+
+    By default it ends it on the spot: nothing that Python does at exit is done, and the embedded database would run on.
+    """
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(0)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def log_to_stderr() -> Iterator[None]:
+    """Warnings and errors of the server, with traces, on stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    loggers = [logging.getLogger(name) for name in ("uvicorn.error", "pincite", "mcp")]
+    for logger in loggers:
+        logger.setLevel(logging.WARNING)
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)

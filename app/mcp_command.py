@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: PLC0415 - see below
+"""
+``pincite mcp``: its options.
+
+The server is imported when the command runs, so that ``--help`` answers at once.
+"""
+
+from typing import Annotated
+
+import typer
+from pincite.serve_command import Host, PrincipalOption, RunningOption, SecondsOption, WaitingOption
+
+
+def mcp(
+    context: typer.Context,
+    *,
+    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP instead of stdin and stdout.")] = False,
+    host: Host = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="With --http; 0 for any that is free.")
+    ] = 8001,
+    principal: PrincipalOption = None,
+    running: RunningOption = 4,
+    waiting: WaitingOption = 64,
+    timeout: SecondsOption = 30.0,
+) -> None:
+    """Serve the tools for agents (Model Context Protocol).
+
+    Over stdin and stdout the principal is that of --principal, PINCITE_PRINCIPAL or the configuration; over HTTP that
+    of the token.
+    """
+    from pincite.api.server import check_ready, listening, log_to_stderr, orderly_end, serve
+    from pincite.api.settings import ServerSettings, default_principal
+    from pincite.mcp_server.server import PATH, create_http_app, create_server
+    from pincite.service import Service
+
+    settings = ServerSettings(principal=default_principal(principal), running=running, waiting=waiting, seconds=timeout)
+    with orderly_end(), Service(config=context.obj) as service:
+        if not http:
+            check_ready(service.database, "localhost")
+            with log_to_stderr():
+                create_server(service, settings).run("stdio")
+            return
+        with listening(host, port) as listener:
+            check_ready(service.database, host)
+            app = create_http_app(service, settings.listening_on(host), host)
+            serve(app, listener, f"Pincite serves its tools (path {PATH})")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pincite for agents: tools of the Model Context Protocol."""

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The MCP server on the official SDK, over stdio or streamable HTTP (A1)."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from importlib import metadata
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver import MCPServer
+from mcp.types import ListToolsResult
+from pincite.api.auth import CALLER, CallerGate
+from pincite.api.limits import BodyLimit, Turnstile
+from pincite.api.settings import ServerSettings
+from pincite.mcp_server.descriptions import INSTRUCTIONS
+from pincite.mcp_server.tools import ToolBox
+from pincite.pipelines.corpora import CorporaSettings, load_corpora
+from pincite.service import Service
+from pincite.tokens import Caller
+from starlette.types import ASGIApp
+
+PATH = "/mcp"
+
+
+def create_server(service: Service, settings: ServerSettings) -> MCPServer[Any]:
+    """
+    The server with its tools.
+
+    :param service: asked for everything; whoever made it closes it.
+    :param settings: limits, and who asks where the transport does not say.
+    """
+    turnstile = Turnstile(running=settings.running, waiting=settings.waiting, seconds=settings.seconds)
+    corpora = load_corpora()
+    box = ToolBox(service, corpora, Caller(settings.principal), turnstile)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(server: MCPServer[Any]) -> AsyncIterator[dict[str, Any]]:
+        yield {}
+        turnstile.close()
+
+    return MCPServer(
+        "pincite",
+        title="Pincite",
+        description="Passages from documents, pinned to their page.",
+        instructions=INSTRUCTIONS,
+        version=metadata.version("pincite-haystack"),
+        tools=box.tools(),
+        log_level="WARNING",
+        lifespan=lifespan,
+        middleware=[_OwnTools(corpora)],
+    )
+
+
+def create_http_app(service: Service, settings: ServerSettings, host: str) -> ASGIApp:
+    """
+    The same over streamable HTTP, behind the gate that REST has.
+
+    Stateless: each request carries its token and is answered for its holder alone, so that no session can be taken over
+    and nothing is kept between requests.
+    """
+    app = create_server(service, settings).streamable_http_app(
+        streamable_http_path=PATH, stateless_http=True, json_response=True, host=host
+    )
+    return CallerGate(
+        BodyLimit(app, max_bytes=settings.body_bytes),
+        database=lambda: service.database,
+        principal=settings.principal,
+        token_needed=settings.token_needed,
+        hosts=settings.hosts,
+    )
+
+
+class _OwnTools:
+    """SDK middleware: a token sees only the tools of the corpora that it opens."""
+
+    def __init__(self, corpora: CorporaSettings) -> None:
+        self.corpora = corpora
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.request is None or not isinstance(result, ListToolsResult):
+            return result
+        caller: Caller = ctx.request.scope.get(CALLER, Caller(None))
+        tools = self.corpora.tools
+        kept = [it for it in result.tools if it.name not in tools or caller.may_use(tools[it.name].corpus)]
+        return result.model_copy(update={"tools": kept})
