@@ -6,6 +6,7 @@
 What measures is imported when the command runs, so that ``--help`` answers at once.
 """
 
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from haystack_integrations.document_stores.pincite.errors import BadInputError
 from pincite.outcome import DONE, PARTLY
 
 if TYPE_CHECKING:
+    from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
     from pincite.bench.measuring import SetReport
     from pincite.bench.queries import Query
     from pincite.service import Service
@@ -30,6 +32,8 @@ class _Options(NamedTuple):
     queries: Path
     field: str
     as_name: str | None
+    suffix: str | None
+    present_only: bool
     backends: Sequence[str]
     measures: Sequence[str]
     k: int
@@ -49,6 +53,13 @@ def bench(
     queries: Annotated[Path, typer.Option(metavar="FILE", help="Labelled questions: JSON lines, or YAML.")],
     field: Annotated[str, typer.Option(metavar="NAME", help="Field that holds the question.")] = "query",
     as_name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="As in `pincite ingest --as`.")] = None,
+    suffix: Annotated[
+        str | None,
+        typer.Option(metavar=".EXT", help="Labels are in files of this suffix: only documents and pages count."),
+    ] = None,
+    present_only: Annotated[
+        bool, typer.Option("--present-only", help="Ask only about documents that the corpus holds.")
+    ] = False,
     backend: Annotated[
         list[str] | None, typer.Option(metavar="B", help=f"{', '.join(_BACKENDS)}; repeatable. Default: full.")
     ] = None,
@@ -83,6 +94,8 @@ def bench(
         queries=queries,
         field=field,
         as_name=as_name,
+        suffix=suffix,
+        present_only=present_only,
         backends=_checked("--backend", list(dict.fromkeys(backend or ["full"])), _BACKENDS),
         measures=measure or [],
         k=k,
@@ -95,6 +108,8 @@ def bench(
         run=run,
     )
     _checked("--unit", [unit], ("span", "document"))
+    if suffix is not None and not re.fullmatch(r"\.\w+", suffix):
+        raise BadInputError(f"--suffix is {suffix!r:.40}: expected a suffix such as .pdf")
     if (qrels_out or run_out) and len(options.backends) > 1:
         raise BadInputError(f"--qrels-out and --run-out take one backend; --backend names {len(options.backends)}")
     with Service(config=context.obj) as service:
@@ -116,10 +131,15 @@ def _checked(option: str, values: Sequence[str], allowed: Sequence[str]) -> Sequ
     return values
 
 
-def _questions(options: _Options) -> "list[Query]":
-    from pincite.bench.queries import read_queries, sampled
+def _questions(options: _Options, store: "CorpusDocumentStore") -> "list[Query]":
+    from pincite.bench.corpus_facts import about_present
+    from pincite.bench.queries import in_files_of, read_queries, sampled
 
     found = read_queries(options.queries, field_name=options.field, as_name=options.as_name)
+    if options.suffix:
+        found = in_files_of(found, options.suffix)
+    if options.present_only:
+        found = about_present(store, found)
     return sampled(found, options.limit, options.seed)
 
 
@@ -136,7 +156,8 @@ def _measured(service: "Service", options: _Options) -> "SetReport":
     load_corpora().corpus(options.corpus)
     default = [name for name in DEFAULT_MEASURES if int(name.partition("@")[2] or 0) <= options.k]
     measures = parsed_measures(options.measures or default, options.k)
-    queries, store = _questions(options), CorpusDocumentStore(options.corpus)
+    store = CorpusDocumentStore(options.corpus)
+    queries = _questions(options, store)
     if options.qrels:
         queries = with_judgements(store, queries, read_qrels(options.qrels))
     asking = Asking(options.corpus, options.k, options.principal, options.names, options.rerank)

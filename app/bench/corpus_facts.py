@@ -82,6 +82,19 @@ def located(store: CorpusDocumentStore, queries: Sequence[Query]) -> list[Query]
     return [replace(query, labels=tuple(_located(query, label, texts) for label in query.labels)) for query in queries]
 
 
+def about_present(store: CorpusDocumentStore, queries: Sequence[Query]) -> list[Query]:
+    """
+    The questions whose labelled documents are all in the corpus.
+
+    :raises BadInputError: there are none.
+    """
+    present = sources_present(store, (doc for query in queries for doc in query.documents))
+    kept = [query for query in queries if query.documents and present.issuperset(query.documents)]
+    if not kept:
+        raise BadInputError(f"none of the {len(queries)} questions is about documents of corpus '{store.corpus}'")
+    return kept
+
+
 def facts(store: CorpusDocumentStore, queries: Iterable[Query]) -> CorpusFacts:
     """The spans of the documents that the questions' labels name."""
     wanted = sorted({label.doc for query in queries for label in query.labels})

@@ -5,7 +5,7 @@ import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
@@ -85,6 +85,24 @@ def sampled(queries: Sequence[Query], limit: int | None, seed: int) -> list[Quer
         return list(queries)
     chosen = set(random.Random(seed).sample(sorted(query.id for query in queries), limit))  # noqa: S311 - no secret
     return [query for query in queries if query.id in chosen]
+
+
+def in_files_of(queries: Iterable[Query], suffix: str) -> list[Query]:
+    """
+    The questions, labelled in files of the same name with another suffix (``.pdf`` beside ``.txt``).
+
+    Character ranges belong to the text of the labelled file, so documents and pages remain.
+    """
+    return [
+        replace(
+            query, labels=tuple(Label(_with_suffix(label.doc, suffix), pages=label.pages) for label in query.labels)
+        )
+        for query in queries
+    ]
+
+
+def _with_suffix(doc: str, suffix: str) -> str:
+    return PurePosixPath(doc).with_suffix(suffix).as_posix()
 
 
 def in_family(queries: Iterable[Query], family: str) -> list[Query]:

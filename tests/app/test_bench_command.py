@@ -160,6 +160,8 @@ def test_gates_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None
         ([*BENCH, "--measure", "R@50"], "say --k 50"),
         ([*BENCH, "--unit", "page"], "--unit is 'page': expected one of span, document"),
         ([*BENCH, "--as", "elsewhere"], "is not in corpus 'knowledge'"),
+        ([*BENCH, "--suffix", "pdf"], "--suffix is 'pdf': expected a suffix such as .pdf"),
+        ([*BENCH, "--as", "elsewhere", "--present-only"], "none of the 84 questions is about documents of corpus"),
         ([*BENCH, "--limit", "0"], "Invalid value for '--limit'"),
         ([*BENCH, "--principal", "nobody"], "unknown principal 'nobody'"),
         ([*BENCH, "--limit", "1", "--out", "no/such/folder/r.json"], "cannot be written"),
@@ -183,6 +185,21 @@ def test_a_document_or_quote_that_is_not_there(tmp_path: Path, capsys: pytest.Ca
         '{"id": "a", "query": "x", "source": "hfa-bond-mortgage-riverside.txt", "answer": "the"}\n', "utf-8"
     )
     assert "must stand there once" in complaint(capsys, run(["bench", "knowledge", "--queries", str(file)]))
+
+
+def test_pages_of_the_same_document_in_another_format(tmp_path: Path) -> None:
+    file, out = tmp_path / "q.jsonl", tmp_path / "r.json"
+    asked = {"id": "a", "query": "Thornbury Place Apartments bond mortgage: standby boiler"}
+    label = {"doc": "bond-mortgage-thornbury-place.txt", "start": 0, "end": 9, "pages": [1, 99]}
+    gone = {"id": "b", "query": "x", "relevant": [{"doc": "gone.txt", "pages": [1, 1]}]}
+    file.write_text(json.dumps({**asked, "relevant": [label]}) + "\n" + json.dumps(gone) + "\n", encoding="utf-8")
+    options = ["--suffix", ".pdf", "--present-only", "--out", str(out)]
+    assert run(["bench", "knowledge", "--queries", str(file), *options]) == 0
+    found = json.loads(out.read_text(encoding="utf-8"))["backends"]["full"]
+    assert [row["id"] for row in found["queries"]] == ["a"]
+    assert found["figures"]["page_hit@10"] == 1.0
+    assert "span_recall@10" not in found["figures"]
+    assert list(found["measures"]) == ["document"]
 
 
 def test_a_failing_question_fails_the_measurement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
