@@ -15,11 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from pincite.audit.command import audit
 from pincite.bench.command import bench
+from pincite.corpus_command import corpus as corpus_group
+from pincite.corpus_command import tool
 from pincite.curation_command import meta, reembed, review
 from pincite.draw_command import draw
+from pincite.mcp_command import mcp
 from pincite.outcome import DONE, PARTLY, outcome
 from pincite.quiet import quiet, utf8_streams
+from pincite.serve_command import serve
+from pincite.token_command import token
 from pincite.why_command import why
 
 if TYPE_CHECKING:
@@ -164,10 +170,14 @@ def show(
     span_id: Annotated[str, typer.Argument(metavar="SPAN_ID", help="As `pincite search` prints it.")],
     as_json: AsJson = False,
     principal: Principal = None,
+    scope: Annotated[list[str] | None, typer.Option(metavar="K=V", help="A scope of the corpus; repeatable.")] = None,
 ) -> None:
     """Print a passage in its context, with its page."""
+    from pincite.pairs import pairs
+
+    wanted_scope = pairs("--scope", scope or [])
     with _service(context) as service:
-        passage = service.show(corpus, span_id, principal=principal or _owner())
+        passage = service.show(corpus, span_id, principal=principal or _owner(), scope=wanted_scope)
     if as_json:
         _print_json(passage)
         return
@@ -201,11 +211,17 @@ def demo(context: typer.Context) -> None:
     raise typer.Exit(run_demo(lambda: _service(context), _owner(), out=sys.stdout, err=sys.stderr))
 
 
+app.command()(audit)
 app.command()(bench)
+app.add_typer(corpus_group, name="corpus")
 app.command()(draw)
 app.command()(reembed)
 app.command()(review)
+app.command()(mcp)
 app.add_typer(meta, name="meta")
+app.command()(serve)
+app.add_typer(token, name="token")
+app.command()(tool)
 app.command()(why)
 
 

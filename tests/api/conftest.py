@@ -3,7 +3,6 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +86,12 @@ def make_token(service: Service, principals: Path) -> Iterator[Callable[..., str
 
 
 @pytest.fixture
+def rest_of(service: Service) -> Callable[..., Rest]:
+    """``rest_of(token=None, **settings)``: the REST API with these settings, asked with this token."""
+    return lambda token=None, **settings: Rest(create_app(service, ServerSettings(**settings)), token)
+
+
+@pytest.fixture
 def rest(service: Service) -> Rest:
     """The REST API of a machine whose owner asks without a token."""
     return Rest(create_app(service, ServerSettings(principal="local-owner")))
@@ -96,8 +101,3 @@ def rest(service: Service) -> Rest:
 def nobody(service: Service) -> Rest:
     """The REST API where nobody is named to ask without a token."""
     return Rest(create_app(service))
-
-
-def command(*arguments: str) -> list[str]:
-    """The command line in a process of its own."""
-    return [sys.executable, "-c", "from pincite.cli import main; main()", *arguments]
