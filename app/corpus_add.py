@@ -130,7 +130,8 @@ def _extent(source: YamlText, lines: Lines, path: KeyPath) -> tuple[int, int]:
     for number in range(first + 1, len(lines)):
         bare = lines[number].strip()
         if bare and not bare.startswith("#"):
-            if _depth(lines[number]) <= depth:
+            # A list may stand as deep as the key that it belongs to.
+            if _depth(lines[number]) < depth or (_depth(lines[number]) == depth and not bare.startswith("- ")):
                 break
             end = number + 1
     return first, end

@@ -89,6 +89,13 @@ def _passage(console: Console, result: Mapping[str, Any], topic: frozenset[str],
     return isolated(console, marked_text(console, excerpt(plain(result["text"]), topic, size), topic), width)
 
 
+def _saying(console: Console, result: Mapping[str, Any], topic: frozenset[str], width: int) -> list[Text]:
+    """The passage; of a rule what it holds, and then the words that support it."""
+    statement = result["meta"].get("statement")
+    held = [isolated(console, marked_text(console, plain(statement), topic), width)] if statement else []
+    return [*held, _passage(console, result, topic, width)]
+
+
 def one_line_of(console: Console, text: Text, width: int) -> Text:
     """The text cut to one line of ``width``, with an ellipsis when something is gone."""
     line = text.copy()
@@ -166,7 +173,7 @@ def _table(console: Console, results: Sequence[Mapping[str, Any]], topic: frozen
         title = _title(console, result, title_width, repeated=repeated)
         if section and section != label:
             title = Text("\n").join([title, isolated(console, Text(section, style="cyan dim"), title_width)])
-        passage = Text("\n").join([_passage(console, result, topic, passage_width), _id(result), Text()])
+        passage = Text("\n").join([*_saying(console, result, topic, passage_width), _id(result), Text()])
         table.add_row(str(result["rank"]), title, label, passage)
     return table
 
@@ -179,7 +186,7 @@ def _block(console: Console, result: Mapping[str, Any], repeated: bool, topic: f
     head.add_column(width=width)
     title = _title(console, result, width, repeated=repeated)
     where = one_line_of(console, Text(place(result), style="cyan"), width)
-    lines = [title, where, _passage(console, result, topic, width), _id(result)]
+    lines = [title, where, *_saying(console, result, topic, width), _id(result)]
     head.add_row(str(result["rank"]), Text("\n").join(lines))
     return Padding(head, (0, 0, 1, 0))
 
@@ -216,6 +223,7 @@ def show_view(console: Console, passage: Mapping[str, Any]) -> Group:
         _title(console, passage, console.width),
         Text(" · ".join(dict.fromkeys(facts)), style="cyan"),
         _id(passage),
+        *(isolated(console, Text(plain(held)), console.width) for held in [passage["meta"].get("statement")] if held),
         Text(),
         *_paragraphs(console, body),
     )

@@ -64,7 +64,7 @@ def similar_request(query: str, options: "SearchOptions", groups: list[str] | No
             raise BadInputError(f"option '{key}' is not known to a search for similar cases")
     scope = dict(options.get("scope") or {})
     request: dict[str, Any] = {"case_id": scope.pop(_CASE), "query": query, "groups": groups, "scope": scope}
-    return request | {key: options[key] for key in ("filters", "top_k") if key in options}  # type: ignore[literal-required]
+    return request | {key: options[key] for key in ("filters", "top_k") if key in options}
 
 
 def similar_response(

@@ -125,8 +125,8 @@ def _check_parameters(source: YamlText, path: KeyPath, entry: dict[str, Any], fo
 
 
 def _nested_objects(path: KeyPath, value: Any) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
-    """Serialised objects in a parameter's value: mappings whose ``type`` is a path."""
-    if _is_object(value):
+    """Serialised objects in a parameter's value: mappings whose ``type`` is a path, or that only lack it."""
+    if _is_object(value) or (isinstance(value, dict) and "init_parameters" in value):
         yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():

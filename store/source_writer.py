@@ -16,7 +16,7 @@ from .errors import BadInputError
 from .execution import session_query, translate
 from .index_definitions import BULK_INDEXES, drop_index, ensure_indexes
 from .source_changes import keep_by_hand, mark_overridden
-from .spans import RESERVED_META, SourceRecord, SpanRecord, span_id
+from .spans import SourceRecord, SpanRecord, span_id
 
 _SOURCE_COLUMNS = {
     "source_id": "text",
@@ -50,8 +50,11 @@ _SPAN_COLUMNS = {
     "review_status": "text",
 }
 
-# Not reserved, but a part of the text-search vector of spans (S3).
-_SEARCHED_META = ("headnote",)
+# Keys of a source's metadata that a span has of its own, or that are of no use to filters.
+_NOT_OF_SPANS = frozenset(
+    "source_id corpus kind number start end page page_end section quote statement review_status parent "
+    "parent_start parent_end embedding_fingerprint title_source parties".split()
+)
 
 _MERGE_LEXEMES = """
 WITH counted AS MATERIALIZED (SELECT word, ndoc FROM ts_stat({query})),
@@ -298,11 +301,13 @@ def _source_row(record: SourceRecord) -> tuple[Any, ...]:
 
 
 def _span_meta(record: SourceRecord) -> dict[str, Any]:
-    """What stock filters and stock readers of a span want to know about its source."""
-    reserved = {
-        key: record.meta[key] for key in (*RESERVED_META, *_SEARCHED_META) if record.meta.get(key) not in (None, "", [])
+    """What filters and readers of a span want to know about its source: all that a user wrote."""
+    told = {
+        key: value
+        for key, value in record.meta.items()
+        if not key.startswith("_") and key not in _NOT_OF_SPANS and value not in (None, "", [])
     }
-    return reserved | {"source_id": record.source_id, "title": record.title}
+    return told | {"source_id": record.source_id, "title": record.title}
 
 
 def _copy(table: str, columns: dict[str, str]) -> Composed:

@@ -15,15 +15,26 @@ ENTRY = """\
     text_search_config: english
     embedding_dimension: 256
 """
+TOOL = "tools:\n  find:\n    corpus: notes\n    description: Find\n"
 GOOD = f"corpora:\n  notes:\n{ENTRY}principals:\n  me:\n    groups: [a, b]\n"
 
 
 def test_what_is_shipped() -> None:
     settings = load_corpora()
     assert settings.origin == "pincite.configs/corpora.yaml"
-    assert list(settings.corpora) == ["knowledge"]
+    assert list(settings.corpora) == [
+        "knowledge", "case_documents", "precedent_library", "internal_decisions", "attached_citations", "kb",
+    ]  # fmt: skip
     assert settings.corpus("knowledge").minimum_characters == 50
-    assert settings.corpus("knowledge").required_metadata == ("title",)
+    assert {name for name, corpus in settings.corpora.items() if corpus.required_metadata == ("title",)} == {
+        "knowledge", "kb",
+    }  # fmt: skip
+    assert settings.corpus("precedent_library").source_kind == "external_upload"
+    assert settings.corpus("internal_decisions").source_kind == "internal_committee"
+    assert {name for name, corpus in settings.corpora.items() if "rule" in corpus.spans} == {
+        "precedent_library", "internal_decisions",
+    }  # fmt: skip
+    assert settings.corpus("case_documents").required_scopes == ("practice_area",)
     assert settings.command_line_principal == "local-owner"
     assert settings.principal("local-owner") == Principal(name="local-owner", groups=("*",))
 
@@ -38,8 +49,10 @@ def test_a_user_adds_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(BadInputError, match=r"^unknown corpus 'x'; corpora: knowledge$"):
+    with pytest.raises(BadInputError, match=r"^unknown corpus 'x'; corpora: knowledge, .*, kb$"):
         corpus("x")
+    with pytest.raises(BadInputError, match=r"^unknown tool 'x'; tools: search_knowledge, .*, kb_status$"):
+        load_corpora().tool("x")
     with pytest.raises(BadInputError, match=r"^unknown principal 'x'; principals: local-owner$"):
         load_corpora().principal("x")
 
@@ -83,6 +96,19 @@ def test_unknown_names() -> None:
         ("principals:\n  me:\n    groups: [a, b]\n", "", "file: 'principals' is None; "),
         ("corpora:", "corpora: {}\nx:", "file:2: unknown key 'x'; "),
         (f"\n  notes:\n{ENTRY}", " {}\n", "file:1: 'corpora' is {}; it must be a mapping with at least one name"),
+        ("language: en", "language: en\n    spans: [chunk, rules]", "file:7: corpora.notes.spans.1 is 'rules'; "),
+        (
+            "language: en",
+            "language: en\n    tools: [find]",
+            "file:7: corpora.notes: tool 'find' is not in tools for this corpus; none is known here",
+        ),
+        ("principals:", f"{TOOL}principals:", "file:10: tools.find is not among the tools of corpus 'notes'"),
+        ("principals:", f"{TOOL.replace('notes', 'note')}principals:", "file:11: tools.find: corpus is 'note'; "),
+        (
+            "principals:",
+            f"{TOOL.replace('corpus', 'corpora')}principals:",
+            "file:11: unknown key 'tools.find.corpora'; did you mean 'corpus'?",
+        ),
     ],
 )
 def test_misuse_is_one_line(right: str, wrong: str, message: str) -> None:
@@ -91,3 +117,12 @@ def test_misuse_is_one_line(right: str, wrong: str, message: str) -> None:
         parse_corpora(GOOD.replace(right, wrong), "file")
     assert str(raised.value).startswith(message)
     assert "\n" not in str(raised.value)
+
+
+def test_a_tool_asks_for_scopes_of_its_corpus_only() -> None:
+    entry = ENTRY + "    tools: [find]\n    scopes: [matter]\n"
+    text = f"corpora:\n  notes:\n{entry}{TOOL}    required_scopes: [mater]\nprincipals:\n  me:\n    groups: [a]\n"
+    with pytest.raises(ConfigurationError) as raised:
+        parse_corpora(text, "file")
+    assert str(raised.value) == "file:15: tools.find: 'mater' is no scope of 'notes'; did you mean 'matter'?"
+    assert parse_corpora(text.replace("mater]", "matter]"), "file").tool("find").required_scopes == ("matter",)

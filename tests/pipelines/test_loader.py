@@ -74,7 +74,7 @@ MISUSES = [
     pytest.param(
         "        type: haystack.document_stores",
         "        typ: haystack.document_stores",
-        "component 'writer': parameter 'document_store' is {'typ': 'haystack.document_stores.in_memory.document_store.",
+        "component 'writer', document_store: unknown key 'typ'; did you mean 'type'?",
         id="type of a nested object",
     ),
     pytest.param(

@@ -12,16 +12,28 @@ from haystack import Pipeline
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 from haystack_integrations.document_stores.pincite.resources import read_config
 from pincite.pipelines.corpora import load_corpora
-from pincite.pipelines.loader import ENTRY, STAGES, Kind, check_pipeline_text, load_pipeline
+from pincite.pipelines.loader import ENTRY, STAGES, Kind, check_pipeline_text, load_pipeline, load_tool_pipeline
+
+
+TOOLS = load_corpora().tools
 
 
 def shipped() -> list[tuple[str, Kind, str]]:
     files = []
     for name, corpus in load_corpora().corpora.items():
         files += [(name, "query", corpus.query_pipeline), (name, "indexing", corpus.indexing_pipeline)]
-    return files
+    return files + [(tool.name, "similar", tool.pipeline) for tool in TOOLS.values() if tool.pipeline]
 
 
+def load(name: str, kind: Kind) -> Pipeline:
+    """By the corpus, or by the tool that has a pipeline of its own."""
+    return load_tool_pipeline(TOOLS[name]) if kind == "similar" else load_pipeline(name, kind)
+
+
+# Corpora differ by parameters (tests/pipelines/test_corpora_table.py): one of each form stands for the others where
+# every place in a file is broken once.
+EVERY_PLACE = ("knowledge.yaml", "precedent_library.indexing.yaml", "find_similar_cases.yaml")
+FORMS = [pytest.param(corpus, kind, file, id=file) for corpus, kind, file in shipped() if file in EVERY_PLACE]
 SHIPPED = [pytest.param(corpus, kind, file, id=file) for corpus, kind, file in shipped()]
 DATA = {file: yaml.safe_load(read_config(file)[0]) for _, _, file in shipped()}
 
@@ -59,11 +71,11 @@ def test_every_pipeline_file_belongs_to_a_corpus() -> None:
 def test_plain_haystack_loads_the_same(corpus: str, kind: Kind, file: str) -> None:
     with resources.files("pincite.pipelines").joinpath(file).open(encoding="utf-8") as text:
         plain = Pipeline.load(text)
-    assert load_pipeline(corpus, kind) == plain
+    assert load(corpus, kind) == plain
     assert unordered(Pipeline.loads(plain.dumps())) == unordered(plain)
 
 
-@pytest.mark.parametrize(("corpus", "kind", "file"), SHIPPED)
+@pytest.mark.parametrize(("corpus", "kind", "file"), FORMS)
 def test_no_component_may_be_missing(corpus: str, kind: Kind, file: str) -> None:
     for name in DATA[file]["components"]:
         data = copy.deepcopy(DATA[file])
@@ -71,7 +83,7 @@ def test_no_component_may_be_missing(corpus: str, kind: Kind, file: str) -> None
         assert f"'{name}" in refused(data, kind)
 
 
-@pytest.mark.parametrize(("corpus", "kind", "file"), SHIPPED)
+@pytest.mark.parametrize(("corpus", "kind", "file"), FORMS)
 def test_no_connection_may_be_missing(corpus: str, kind: Kind, file: str) -> None:
     for number, connection in enumerate(DATA[file]["connections"]):
         data = copy.deepcopy(DATA[file])
@@ -80,7 +92,7 @@ def test_no_connection_may_be_missing(corpus: str, kind: Kind, file: str) -> Non
         assert f"component '{name}': nothing is connected to its input '{socket}'" in refused(data, kind)
 
 
-@pytest.mark.parametrize(("corpus", "kind", "file"), SHIPPED)
+@pytest.mark.parametrize(("corpus", "kind", "file"), FORMS)
 def test_no_connection_may_be_given_twice(corpus: str, kind: Kind, file: str) -> None:
     for connection in DATA[file]["connections"]:
         data = copy.deepcopy(DATA[file])
@@ -88,7 +100,7 @@ def test_no_connection_may_be_given_twice(corpus: str, kind: Kind, file: str) ->
         assert "is given twice" in refused(data, kind)
 
 
-@pytest.mark.parametrize(("corpus", "kind", "file"), SHIPPED)
+@pytest.mark.parametrize(("corpus", "kind", "file"), FORMS)
 def test_no_key_may_be_misspelt(corpus: str, kind: Kind, file: str) -> None:
     places = [
         (number, key) for number, part in enumerate(mappings(DATA[file])) for key in part if is_checked_key(part, key)
@@ -106,7 +118,7 @@ def is_checked_key(part: dict[str, Any], key: str) -> bool:
     return key not in STAGES["query"] and not any(key == name for data in DATA.values() for name in data["components"])
 
 
-@pytest.mark.parametrize(("corpus", "kind", "file"), SHIPPED)
+@pytest.mark.parametrize(("corpus", "kind", "file"), FORMS)
 def test_every_number_must_be_one(corpus: str, kind: Kind, file: str) -> None:
     numbers = [
         (name, key)
@@ -120,7 +132,7 @@ def test_every_number_must_be_one(corpus: str, kind: Kind, file: str) -> None:
         assert f"component '{name}': parameter '{key}' is 'many'" in refused(data, kind)
 
 
-@pytest.mark.parametrize(("corpus", "kind", "file"), SHIPPED)
+@pytest.mark.parametrize(("corpus", "kind", "file"), FORMS)
 def test_types_and_ends_must_exist(corpus: str, kind: Kind, file: str) -> None:
     for number, part in enumerate(mappings(DATA[file])):
         for key in ("type", "sender", "receiver"):
@@ -134,11 +146,12 @@ def test_types_and_ends_must_exist(corpus: str, kind: Kind, file: str) -> None:
 def test_a_copy_that_names_another_corpus_is_refused(
     corpus: str, kind: Kind, file: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    name = TOOLS[corpus].corpus if kind == "similar" else corpus
     text = read_config(file)[0]
-    (tmp_path / file).write_text(text.replace(f"corpus: {corpus}", "corpus: other"), encoding="utf-8")
+    (tmp_path / file).write_text(text.replace(f"corpus: {name}", "corpus: other"), encoding="utf-8")
     monkeypatch.setenv("PINCITE_CONFIG", str(tmp_path))
-    with pytest.raises(ConfigurationError, match=r"corpus is 'other'; corpora\.yaml says 'knowledge' for 'knowledge'"):
-        load_pipeline(corpus, kind)
+    with pytest.raises(ConfigurationError, match=rf"corpus is 'other'; corpora\.yaml says '{name}' for '{name}'"):
+        load(corpus, kind)
 
 
 def test_no_value_is_converted_on_its_way() -> None:

@@ -221,3 +221,10 @@ def test_the_version_changes_with_its_write(writer: SourceWriter, corpus_store: 
         write()
         seen.append(corpus_store.fetch(version, groups=ALL)[0]["version"])
     assert seen == sorted(set(seen))
+
+
+def test_spans_carry_what_a_user_wrote_of_their_source(writer: SourceWriter, corpus_store: CorpusDocumentStore) -> None:
+    meta = {"judge": "Ann", "_path": "x", "parties": ["A"], "kind": "memo", "page": 9, "statement": "s", "empty": ""}
+    writer.write_sources([source("a", 1, meta=meta)])
+    (row,) = corpus_store.fetch(Statement("SELECT meta - 'start' - 'end' AS meta FROM spans"), groups=ALL)
+    assert row["meta"] == {"judge": "Ann", "source_id": "a", "title": "Contract a", "kind": "chunk"}

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a case is about: the mean of its vectors, and the words that it uses often and few other spans do. A word that
--- stands in no other span (df below 2) cannot lead anywhere.
+-- stands in none but the case's own spans leads nowhere.
 WITH mine AS MATERIALIZED (
     SELECT s.tsv, CASE WHEN {comparable} THEN s.embedding END AS embedding
     FROM spans AS s
@@ -12,8 +12,9 @@ telling AS (
     FROM mine CROSS JOIN LATERAL unnest(mine.tsv) AS w
     JOIN span_lexemes AS l USING (lexeme)
     CROSS JOIN corpus_stats AS c
-    WHERE l.df >= 2 AND length(w.lexeme) >= 3
+    WHERE length(w.lexeme) >= 3
     GROUP BY w.lexeme
+    HAVING max(l.df) > count(*)
     ORDER BY weight DESC, w.lexeme
     LIMIT %(words)s
 )
