@@ -221,6 +221,8 @@ def _allowed_in_corpus(row: dict[str, Any], corpus: str) -> bool:
     if row["grantee"] == reader_role(corpus):
         if row["what"] == "table":
             return bool(row["right"] == "SELECT" and row["name"] in _READABLE)
+        if row["what"] == "function":
+            return not row["definer"]
         return bool(row["what"] == "schema" and row["right"] == "USAGE")
     return bool(row["grantee"] == writer_role(corpus))  # the owner of its tables
 
