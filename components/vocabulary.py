@@ -16,6 +16,9 @@ from haystack_integrations.document_stores.pincite.resources import CONFIG_VARIA
 _JOINING = re.compile(r"[\s\-\u2010-\u2015\u2212\u05be/®™]*")
 _HEBREW = re.compile(r"[\u05d0-\u05ea]")
 _LONGEST_TYPE = 9
+# Heads that several types share in one title, and how many words may stand between a type and the head.
+_SHARED_HEADS = frozenset({"agreement", "contract", "deed", "letter"})
+_LONGEST_LIST = 9
 # Beyond so many words nobody typed the query by hand, and looking for slips costs more than it finds.
 _MOST_CORRECTED = 400
 _GENERIC = (
@@ -155,6 +158,24 @@ class Vocabulary:
                 generic and (match.type in heads or normal_form(match.type.split()[-1]) in wanted)
             ):
                 return True
+        return self._holds_in_list(title, type)
+
+    def _holds_in_list(self, title: str, type: str) -> bool:  # noqa: A002
+        """
+        Whether a title in which several types share a head names this one.
+
+        A "License, Supply and Marketing Agreement" is a supply agreement, and a license agreement too.
+        """
+        words = [self._lemma(token.text) for token in self.tokens(title)]
+        for alias in self.aliases(type):
+            *kind, head = [self._lemma(token.text) for token in self.tokens(alias)] or [""]
+            if not kind or head not in _SHARED_HEADS:
+                continue
+            for end in range(len(kind), len(words)):
+                if words[end - len(kind) : end] == kind and head in words[end : end + _LONGEST_LIST]:
+                    between = words[end : words.index(head, end)]
+                    if _SHARED_HEADS.isdisjoint(between):
+                        return True
         return False
 
     def _matches(self, tokens: Sequence[Token]) -> Iterator[TypeMatch]:

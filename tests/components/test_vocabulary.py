@@ -216,3 +216,21 @@ def test_a_malformed_file_is_named_with_what_is_wrong(tmp_path: Path, content: s
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="does not exist"):
         Vocabulary.load(str(tmp_path / "none.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("title", "type_", "held"),
+    [
+        (
+            "Confidentiality, Non-Disclosure and Non-Solicitation Agreement between A and B",
+            "non-disclosure agreement",
+            True,
+        ),
+        ("Content License, Marketing and Sales Agreement", "marketing agreement", True),
+        ("Supply and Lease Agreement", "supply agreement", True),
+        ("Supply of Steel: Letter, and Lease Agreement", "supply agreement", False),
+        ("Letter Agreement between A and B", "non-disclosure agreement", False),
+    ],
+)
+def test_types_that_share_a_head_are_all_held(title: str, type_: str, held: bool) -> None:
+    assert Vocabulary.load().holds_type(title, type_) is held
