@@ -19,6 +19,7 @@ from .errors import BadInputError
 from .execution import group_list, session_query, translate, unknown_corpus
 from .statements import Statement
 from .stock_writer import StockWriting
+from .text_search import server_configuration
 
 _STOCK_EF_SEARCH = 200
 _DEFAULT_URL = Secret.from_env_var("PINCITE_DATABASE_URL", strict=False)
@@ -36,7 +37,8 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
     :param groups: groups of the principal for whom the *stock* methods read (``filter_documents``, stock retrievers).
         ``None`` sees nothing, ``["*"]`` everything. :meth:`fetch` takes its groups with each call.
     :param embedding_dimension: dimension of the embeddings, as the corpus was made with.
-    :param text_search: text search configuration of the stock keyword retriever.
+    :param text_search: text search of the corpus (``english``, ``hebrew``); the stock keyword retriever, which knows
+        only configurations of the server, has to do with ``simple`` for Hebrew.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
             create_extension=False,
             schema_name=schema_name(corpus),
             table_name="documents",
-            language=text_search,
+            language=server_configuration(text_search),
             embedding_dimension=embedding_dimension,
             search_strategy="hnsw",
             hnsw_ef_search=_STOCK_EF_SEARCH,

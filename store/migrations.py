@@ -18,6 +18,7 @@ from .corpora import CorpusDefinition, check_corpus_name, reader_role, schema_na
 from .database import Database, extension_schemas
 from .errors import ConfigurationError, DatabaseUnavailableError
 from .index_definitions import ensure_indexes
+from .text_search import is_ours, server_configuration, word_functions
 
 DATABASE_SCOPE = ""
 """Scope of the files in ``sql/database``; the scope of the others is the name of their corpus."""
@@ -98,7 +99,7 @@ def _initialise_corpus(connection: psycopg.Connection[Any], definition: CorpusDe
         )
         raise ConfigurationError(msg)
     found = connection.execute("SELECT 1 FROM pg_ts_config WHERE cfgname = %s", [definition.text_search]).fetchone()
-    if found is None:
+    if found is None and not is_ours(definition.text_search):
         msg = f"corpus {corpus!r}: the server has no text search configuration {definition.text_search!r}"
         raise ConfigurationError(msg)
     with connection.transaction():
@@ -186,7 +187,8 @@ def _corpus_values(connection: psycopg.Connection[Any], definition: CorpusDefini
         "reader_name": Literal(reader_role(definition.name)),
         "writer_name": Literal(writer_role(definition.name)),
         "dimension": Literal(definition.dimension),
-        "text_search": Literal(definition.text_search),
+        "text_search": Literal(server_configuration(definition.text_search)),
+        **word_functions(definition.text_search),
         "vector_schema": Identifier(schemas["vector"]),
         "trigram_schema": Identifier(schemas["pg_trgm"]),
     }

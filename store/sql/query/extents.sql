@@ -4,7 +4,7 @@
 -- would let the wordiest source push the others out.
 WITH terms AS MATERIALIZED (
     SELECT ln(1 + (c.spans - l.df + 0.5) / (l.df + 0.5)) AS idf, quote_literal(l.lexeme)::tsquery AS word
-    FROM unnest(tsvector_to_array(to_tsvector(%(text_search)s::regconfig, %(query)s))) AS w(lexeme)
+    FROM unnest(tsvector_to_array(words_of(%(query)s))) AS w(lexeme)
     JOIN span_lexemes AS l USING (lexeme)
     CROSS JOIN corpus_stats AS c
     ORDER BY l.df, l.lexeme

@@ -8,7 +8,7 @@ WITH terms AS MATERIALIZED (
            quote_literal(l.lexeme)::tsquery AS word,
            sum(l.df) OVER rarest AS cumulated,
            row_number() OVER rarest AS place
-    FROM unnest(tsvector_to_array(to_tsvector(%(text_search)s::regconfig, %(query)s))) AS w(lexeme)
+    FROM unnest(tsvector_to_array(words_of(%(query)s))) AS w(lexeme)
     JOIN span_lexemes AS l USING (lexeme)
     CROSS JOIN corpus_stats AS c
     WINDOW rarest AS (ORDER BY l.df, l.lexeme)

@@ -10,7 +10,7 @@ WITH total AS MATERIALIZED (
 words AS MATERIALIZED (
     SELECT w.place, w.naming, l.lexeme, i.df
     FROM unnest(%(words)s::text[], %(naming)s::boolean[]) WITH ORDINALITY AS w(word, naming, place)
-    CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(%(text_search)s::regconfig, w.word))) AS l(lexeme)
+    CROSS JOIN LATERAL unnest(tsvector_to_array(words_of(w.word))) AS l(lexeme)
     LEFT JOIN identity_lexemes AS i USING (lexeme)
 ),
 variants AS MATERIALIZED (
@@ -101,9 +101,9 @@ ranked AS (
     LIMIT 40
 ),
 kinds AS MATERIALIZED (
-    SELECT string_agg('(' || phraseto_tsquery(%(text_search)s::regconfig, alias)::text || ')', '|')::tsquery AS words
+    SELECT string_agg('(' || phrase_of(alias)::text || ')', '|')::tsquery AS words
     FROM unnest(%(aliases)s::text[]) AS a(alias)
-    WHERE numnode(phraseto_tsquery(%(text_search)s::regconfig, alias)) > 0
+    WHERE numnode(phrase_of(alias)) > 0
 ),
 titled AS (
     SELECT r.source_id, r.score, r.coverage, r.naming, d.identity_tsv, ts_filter(d.identity_tsv, '{{a}}') AS title_tsv
@@ -112,10 +112,10 @@ titled AS (
 named AS (
     SELECT t.source_id, t.coverage,
            t.score
-           + CASE WHEN t.title_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, %(phrase)s) THEN %(phrase_bonus)s
+           + CASE WHEN t.title_tsv @@ phrase_of(%(phrase)s) THEN %(phrase_bonus)s
                   WHEN t.title_tsv @@ (SELECT words FROM kinds) THEN %(alias_bonus)s ELSE 0 END
            + %(pair_bonus)s * t.naming * coalesce((
-                 SELECT avg((t.identity_tsv @@ phraseto_tsquery(%(text_search)s::regconfig, p.pair))::int)
+                 SELECT avg((t.identity_tsv @@ phrase_of(p.pair))::int)
                  FROM unnest(%(pairs)s::text[]) AS p(pair)), 0)
            - %(excess)s * least(t.score, coalesce((
                  SELECT sum(ln(1 + (n - i.df + 0.5) / (i.df + 0.5)))
@@ -128,7 +128,7 @@ named AS (
 ),
 topic AS MATERIALIZED (
     SELECT ln(1 + (c.spans - l.df + 0.5) / (l.df + 0.5)) AS idf, quote_literal(l.lexeme)::tsquery AS word
-    FROM unnest(tsvector_to_array(to_tsvector(%(text_search)s::regconfig, %(topic)s))) AS w(lexeme)
+    FROM unnest(tsvector_to_array(words_of(%(topic)s))) AS w(lexeme)
     JOIN span_lexemes AS l USING (lexeme) CROSS JOIN corpus_stats AS c
     ORDER BY l.df, l.lexeme
     LIMIT %(topic_words)s

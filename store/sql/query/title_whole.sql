@@ -2,15 +2,15 @@
 -- The title leg without a named instrument: titles that resemble the whole question by trigrams, over PostgreSQL's own
 -- threshold (0.3). A long question resembles no title, so the leg is mostly empty then, and takes no part in the fusion.
 WITH named AS (
-    SELECT d.source_id, similarity(d.title, %(query)s) AS score
+    SELECT d.source_id, similarity(d.plain_title, plain_of(%(query)s)) AS score
     FROM sources AS d
-    WHERE d.title %% %(query)s {filter}
+    WHERE d.plain_title %% plain_of(%(query)s) {filter}
     ORDER BY score DESC, d.source_id
     LIMIT %(limit)s
 ),
 topic AS MATERIALIZED (
     SELECT ln(1 + (c.spans - l.df + 0.5) / (l.df + 0.5)) AS idf, quote_literal(l.lexeme)::tsquery AS word
-    FROM unnest(tsvector_to_array(to_tsvector(%(text_search)s::regconfig, %(query)s))) AS w(lexeme)
+    FROM unnest(tsvector_to_array(words_of(%(query)s))) AS w(lexeme)
     JOIN span_lexemes AS l USING (lexeme) CROSS JOIN corpus_stats AS c
     ORDER BY l.df, l.lexeme
     LIMIT %(topic_words)s

@@ -7,7 +7,7 @@ SELECT w.word, w.naming,
            SELECT FROM spans AS s WHERE s.source_id = d.source_id AND s.tsv @@ quote_literal(l.lexeme)::tsquery
        )) AS inside
 FROM unnest(%(words)s::text[], %(naming)s::boolean[]) WITH ORDINALITY AS w(word, naming, place)
-CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(%(text_search)s::regconfig, w.word))) AS l(lexeme)
+CROSS JOIN LATERAL unnest(tsvector_to_array(words_of(w.word))) AS l(lexeme)
 CROSS JOIN sources AS d
 WHERE d.source_id = %(source)s
 GROUP BY w.place, w.word, w.naming

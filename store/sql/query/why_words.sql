@@ -5,7 +5,7 @@ WITH terms AS (
     SELECT w.lexeme, l.df,
            sum(l.df) OVER (ORDER BY l.df, w.lexeme) AS cumulated,
            row_number() OVER (ORDER BY l.df, w.lexeme) AS place
-    FROM unnest(tsvector_to_array(to_tsvector(%(text_search)s::regconfig, %(query)s))) AS w(lexeme)
+    FROM unnest(tsvector_to_array(words_of(%(query)s))) AS w(lexeme)
     LEFT JOIN span_lexemes AS l USING (lexeme)
 )
 SELECT t.lexeme, t.df, t.cumulated::bigint AS cumulated, t.place,
