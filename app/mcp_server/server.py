@@ -8,7 +8,6 @@ from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
-from mcp.types import ListToolsResult
 from pincite.api.auth import CALLER, CallerGate
 from pincite.api.limits import BodyLimit, Turnstile
 from pincite.api.settings import ServerSettings
@@ -78,9 +77,10 @@ class _OwnTools:
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
-        if ctx.request is None or not isinstance(result, ListToolsResult):
+        if ctx.method != "tools/list" or ctx.request is None or not isinstance(result, dict):
             return result
         caller: Caller = ctx.request.scope.get(CALLER, Caller(None))
         tools = self.corpora.tools
-        kept = [it for it in result.tools if it.name not in tools or caller.may_use(tools[it.name].corpus)]
-        return result.model_copy(update={"tools": kept})
+        listed = result["tools"]
+        kept = [it for it in listed if it["name"] not in tools or caller.may_use(tools[it["name"]].corpus)]
+        return {**result, "tools": kept}

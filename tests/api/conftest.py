@@ -3,6 +3,10 @@
 
 import asyncio
 import os
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -101,3 +105,47 @@ def rest(service: Service) -> Rest:
 def nobody(service: Service) -> Rest:
     """The REST API where nobody is named to ask without a token."""
     return Rest(create_app(service))
+
+
+class Process:
+    """A command that runs until it is told to end."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "from pincite.cli import main; main()", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | environment,
+        )
+        self.said = ""
+
+    def address(self) -> str:
+        """The address that the server says it listens at."""
+        assert self.process.stderr is not None
+        self.said = self.process.stderr.readline()
+        found = re.search(r"http://\S+:\d+", self.said)
+        assert found, self.said + self.process.stderr.read()
+        return found.group()
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
+        """Send a signal; exit status, stdout and stderr."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate()
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Process]]:
+    """``start("serve", ..)``: a server that is killed after the test if it still runs."""
+    started: list[Process] = []
+
+    def make(*arguments: str, **environment: str) -> Process:
+        started.append(Process(*arguments, **environment))
+        return started[-1]
+
+    yield make
+    for process in started:
+        if process.process.poll() is None:
+            process.process.kill()
+        process.process.communicate()
