@@ -39,9 +39,7 @@ def hebrew(database: Database) -> Iterator[Callable[[str, str], Any]]:
     with database.admin() as connection:
 
         def call(name: str, text: str) -> Any:
-            query = psycopg.sql.SQL("SELECT {}(%s::text)::text").format(
-                psycopg.sql.Identifier("pincite", f"hebrew_{name}")
-            )
+            query = SQL("SELECT {}(%s::text)::text").format(Identifier("pincite", f"hebrew_{name}"))
             row = connection.execute(query, [text]).fetchone()
             return row[0] if row else None
 
