@@ -191,7 +191,7 @@ def _title_parameters(run: Run, target: Target) -> Iterator[tuple[Run, list[Chan
     leg: Any = run.component("title")
     for standing in title_standings(run, target):
         wanted: dict[str, Any] = {}
-        if standing.score is None or not standing.coverage:
+        if standing.score is None or not standing.coverage or not standing.typed:
             continue
         if standing.coverage < leg.min_coverage:
             wanted["min_coverage"] = _down(standing.coverage)
@@ -206,11 +206,16 @@ def _title_parameters(run: Run, target: Target) -> Iterator[tuple[Run, list[Chan
 
 
 class Standing(NamedTuple):
-    """A source in the title leg for one named instrument; ``rank`` among the forty that the leg compares."""
+    """
+    A source in the title leg for one named instrument.
+
+    ``typed``: its title or opening speaks of such an instrument; ``rank`` among the forty that the leg compares.
+    """
 
     intent: int
     score: float | None
     coverage: float | None
+    typed: bool
     rank: int | None
     best: float | None
 
@@ -225,12 +230,13 @@ def title_standings(run: Run, target: Target) -> Iterator[Standing]:
         own = run.store.fetch(leg.name_statement(intent, topic, filters), groups=run.groups)
         statement = leg.name_statement(intent, topic, run.filters)
         rows = run.store.fetch(statement._replace(params={**statement.params, "limit": 1000}), groups=run.groups)
-        carrying = [row for row in rows if (row["coverage"] or 0.0) >= leg.min_coverage]
+        carrying = [row for row in rows if row["typed"] and (row["coverage"] or 0.0) >= leg.min_coverage]
         rank = next((place for place, row in enumerate(rows, 1) if row["source_id"] == target.source_id), None)
         yield Standing(
             number,
             own[0]["score"] if own else None,
             own[0]["coverage"] if own else None,
+            bool(own and own[0]["typed"]),
             rank,
             carrying[0]["score"] if carrying else None,
         )

@@ -89,6 +89,8 @@ def _standing(run: Run, target: Target, standing: Standing) -> str:
     lacks = f", lacks {', '.join(repr(word) for word in lacking)}" if lacking else ""
     if standing.score is None:
         return f"it has no identifying word of {name}{lacks}"
+    if not standing.typed:
+        return f"neither its title nor its opening speaks of such an instrument ({intent['type']}){lacks}"
     coverage = standing.coverage or 0.0
     if coverage < leg.min_coverage:
         return f"it holds {coverage:.2f} of {name}, and {leg.min_coverage:g} is needed{lacks}"

@@ -18,7 +18,8 @@ class TitleRetriever:
     """
     Looks up named instruments among titles, and decides what the other legs search for.
 
-    A source carries a name when it holds enough of the name's distinguishing words, weighed by rarity. Where one does,
+    A source carries a name when it speaks of such an instrument in its title or opening, and holds enough of the name's
+    distinguishing words, weighed by rarity. Where one does,
     the other legs search for the topic alone: the name has done its work, and would drown the question. Where none
     does, the document is not here: this leg and the others then search for the whole query, exactly as they would
     without the named-instrument policy (N7, N10).
@@ -144,7 +145,7 @@ class TitleRetriever:
     def _matches(self, found: list[Rows]) -> list[NamedSource]:
         matches: list[NamedSource] = []
         for number, rows in enumerate(found):
-            carrying = [row for row in rows if (row["coverage"] or 0.0) >= self.min_coverage]
+            carrying = [row for row in rows if row["typed"] and (row["coverage"] or 0.0) >= self.min_coverage]
             if not carrying:
                 continue
             floor = carrying[0]["score"] * (1 - self.margin)

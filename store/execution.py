@@ -9,7 +9,7 @@ from psycopg import errors
 from psycopg.sql import SQL, Composed, Literal
 
 from .corpora import reader_role, schema_name
-from .errors import BadInputError, IsolationError, PinciteError, UnknownCorpusError
+from .errors import BadInputError, ConfigurationError, IsolationError, PinciteError, UnknownCorpusError
 
 PUBLIC_GROUP = "public"
 ALL_GROUPS = "*"
@@ -75,6 +75,8 @@ def translate(error: psycopg.Error, corpus: str) -> PinciteError | None:
             return unknown_corpus(corpus)
         case errors.InsufficientPrivilege() | errors.UndefinedTable() | errors.InvalidSchemaName():
             return IsolationError(f"corpus {corpus!r} ({schema_name(corpus)}): the database refused the query: {text}")
+        case errors.UndefinedFunction() | errors.UndefinedColumn():
+            return ConfigurationError(f"corpus {corpus!r} was set up by another version ({text}); run: pincite init")
         case errors.DataError() if "NUL" in text or "0x00" in text or "surrogates" in text:
             return BadInputError(f"corpus {corpus!r}: the query holds a character that no text can hold: {text}")
         case errors.DataException() if "dimensions" in text:

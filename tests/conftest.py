@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # before any import of Haystack: it reports usage otherwise
+
 from haystack_integrations.document_stores.pincite.corpora import (
     CorpusDefinition,
     reader_role,

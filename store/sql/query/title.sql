@@ -101,7 +101,8 @@ ranked AS (
     LIMIT 40
 ),
 kinds AS MATERIALIZED (
-    SELECT string_agg('(' || phrase_of(alias)::text || ')', '|')::tsquery AS words
+    SELECT string_agg('(' || phrase_of(alias)::text || ')', '|')::tsquery AS words,
+           string_agg('(' || all_of(alias)::text || ')', '|')::tsquery AS anyhow
     FROM unnest(%(aliases)s::text[]) AS a(alias)
     WHERE numnode(phrase_of(alias)) > 0
 ),
@@ -110,7 +111,10 @@ titled AS (
     FROM ranked AS r JOIN sources AS d USING (source_id)
 ),
 named AS (
+    -- A source whose title and opening speak of no such instrument is not the one named, whatever else it shares.
     SELECT t.source_id, t.coverage,
+           t.identity_tsv @@ all_of(%(phrase)s)
+               OR t.identity_tsv @@ (SELECT anyhow FROM kinds) AS typed,
            t.score
            + CASE WHEN t.title_tsv @@ phrase_of(%(phrase)s) THEN %(phrase_bonus)s
                   WHEN t.title_tsv @@ (SELECT words FROM kinds) THEN %(alias_bonus)s ELSE 0 END
@@ -133,7 +137,7 @@ topic AS MATERIALIZED (
     ORDER BY l.df, l.lexeme
     LIMIT %(topic_words)s
 )
-SELECT {columns}, h.score, h.coverage
+SELECT {columns}, h.score, h.coverage, h.typed
 FROM named AS h
 CROSS JOIN LATERAL (
     SELECT s.*
