@@ -80,10 +80,14 @@ def _corpus_facts(connection: psycopg.Connection[Any], name: str) -> dict[str, A
 
 def _rerank_facts(settings: CorporaSettings, pipelines: Mapping[str, Pipeline]) -> dict[str, RerankFacts]:
     """The reranker of each corpus: the one that answers searches, or else one that is loaded to see whether it can."""
-    return {
-        name: _facts_of((pipelines.get(name) or load_pipeline(name, "query")).get_component("reranker"))
+    stages = {
+        name: (pipelines.get(name) or load_pipeline(name, "query")).get_component("reranker")
         for name in settings.corpora
     }
+    for stage in stages.values():  # side by side: a model that loads slowly is waited for once
+        if isinstance(stage, OptionalReranker):
+            stage.start_loading()
+    return {name: _facts_of(stage) for name, stage in stages.items()}
 
 
 def _facts_of(stage: object) -> RerankFacts:

@@ -121,6 +121,11 @@ class OptionalReranker:
             reopen_after=self.reopen_after,
         )
 
+    def start_loading(self) -> None:
+        """Begin to load the ranker if it is to be used, without waiting."""
+        if self._off() is None:
+            self._loading.start()
+
     def warm_up(self) -> None:
         """Load the ranker if it is to be used, waiting at most ``timeout`` for it. Each run reports one that is not."""
         if self._off() is None:

@@ -48,6 +48,10 @@ class RankerLoading:
         error = self._loaded.exception()
         return None if error is None else f"ranker could not be loaded: {_told(error)}"
 
+    def start(self) -> None:
+        """Start loading if nobody did, without waiting."""
+        self._start()
+
     def wait(self) -> None:
         """Start loading if nobody did, and wait for it within the limit."""
         loaded = self._start()
