@@ -7,6 +7,7 @@ from typing import Any
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError, storable
+from haystack_integrations.components.pincite.visual_hebrew import logical
 
 PAGE_BREAK = "\f"
 _ONE_AT_A_TIME = Lock()  # PDFium is not thread-safe, in the whole process
@@ -55,7 +56,8 @@ def _page(document: Any, index: int) -> str:
     finally:
         page.close()
     # PDFium marks a hyphen at the end of a line with U+FFFE, and ends lines with CR LF; a form feed would be a page.
-    return storable(text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace(PAGE_BREAK, "\n"))
+    plain = storable(text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace(PAGE_BREAK, "\n"))
+    return logical(plain)
 
 
 def _pictured(document: Any, index: int) -> bool:
