@@ -25,6 +25,7 @@ from pincite.mcp_command import mcp
 from pincite.outcome import DONE, PARTLY, outcome
 from pincite.quiet import quiet, utf8_streams
 from pincite.serve_command import serve
+from pincite.tags_command import tag_describe
 from pincite.token_command import token
 from pincite.why_command import why
 
@@ -221,6 +222,7 @@ app.command()(mcp)
 app.add_typer(meta, name="meta")
 app.command()(serve)
 app.add_typer(token, name="token")
+app.command("tag-describe")(tag_describe)
 app.command()(tool)
 app.command()(why)
 

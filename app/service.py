@@ -28,6 +28,7 @@ from haystack_integrations.document_stores.pincite.database import Database, pin
 from haystack_integrations.document_stores.pincite.errors import DatabaseUnavailableError, PinciteError
 from haystack_integrations.document_stores.pincite.migrations import initialise
 from haystack_integrations.document_stores.pincite.source_changes import ReviewedRule, SourceState
+from haystack_integrations.document_stores.pincite.tags import Tag
 from pincite.audit.answer import AuditAnswer
 from pincite.audit.quality import quality_check
 from pincite.audit.run import audit
@@ -39,7 +40,9 @@ from pincite.pipelines.corpora import CorpusSettings, ToolSettings, load_corpora
 from pincite.pipelines.loader import load_pipeline, load_tool_pipeline
 from pincite.reembed import ReembedReport, reembed
 from pincite.response import OBSERVED, SearchResponse, search_response
+from pincite.search_log import asked_through, search_log
 from pincite.status import status
+from pincite.tags import describe_tag, tags, with_tag_contexts, with_tag_contexts_async
 from pincite.timing import stage_timings
 from pincite.tools import SIMILAR_LEGS, SIMILAR_OBSERVED, similar_request, similar_response, tool_options
 from pincite.why import why
@@ -103,6 +106,7 @@ class Service:
             os.environ["PINCITE_DATABASE_URL"] = database_url
         self._pipelines: dict[str, Pipeline] = {}
         self._lock = threading.Lock()
+        self._log = search_log()
 
     def __enter__(self) -> Self:
         return self
@@ -185,6 +189,16 @@ class Service:
         load_corpora().corpus(corpus)
         return review(corpus, span_id, status)
 
+    def tags(self, corpus: str, tag: str | None = None) -> list[Tag]:
+        """The tags of a corpus with their descriptions; see :func:`pincite.tags.tags`."""
+        load_corpora().corpus(corpus)
+        return tags(corpus, tag)
+
+    def describe_tag(self, corpus: str, tag: str, description: str | None) -> Tag:
+        """Write down what a tag means (A6); see :func:`pincite.tags.describe_tag`."""
+        load_corpora().corpus(corpus)
+        return describe_tag(corpus, tag, description)
+
     def audit(self, corpora: list[str] | None = None, *, quality: bool = False) -> AuditAnswer:
         """
         Check isolation, completeness and configuration; see :func:`pincite.audit.run.audit`.
@@ -203,10 +217,11 @@ class Service:
         :param options: see :class:`SearchOptions`.
         :raises PinciteError: bad input, configuration or database, in one line.
         """
-        if not options.get("explain"):
-            return self._run(corpus, query, options, OBSERVED).response
-        observation = self.observe(corpus, query, **options)
-        return self._explained(corpus, observation)
+        if options.get("explain"):
+            response = self._explained(corpus, self.observe(corpus, query, **options))
+        else:
+            response = self._run(corpus, query, options, OBSERVED).response
+        return self._finished(response, options)
 
     def observe(self, corpus: str, query: str, **options: Unpack[SearchOptions]) -> Observation:
         """
@@ -234,7 +249,24 @@ class Service:
                 {"request": request}, include_outputs_from=observed, concurrency_limit=len(LEGS) + 1
             )
         response = _answer(corpus, query, outputs, timings, started)
-        return self._explained(corpus, Observation(response, outputs)) if options.get("explain") else response
+        if options.get("explain"):
+            response = self._explained(corpus, Observation(response, outputs))
+        return await self._finished_async(response, options)
+
+    def _finished(self, response: SearchResponse, options: SearchOptions) -> SearchResponse:
+        """What is added to an answer once it is there: what its tags mean (A6), and an entry in the log (E6)."""
+        store = CorpusDocumentStore(response["corpus"], database_url=_url())
+        told = with_tag_contexts(store, response, _groups(options.get("principal")))
+        return self._logged(told)
+
+    async def _finished_async(self, response: SearchResponse, options: SearchOptions) -> SearchResponse:
+        store = CorpusDocumentStore(response["corpus"], database_url=_url())
+        return self._logged(await with_tag_contexts_async(store, response, _groups(options.get("principal"))))
+
+    def _logged(self, response: SearchResponse) -> SearchResponse:
+        if self._log is not None:
+            self._log.record(response)
+        return response
 
     def _explained(self, corpus: str, observation: Observation) -> SearchResponse:
         response, outputs = observation
@@ -280,18 +312,21 @@ class Service:
         """
         tool, given = self._tool_call(name, options)
         if tool.action == "search":
-            return self.search(tool.corpus, query, **given)
+            with asked_through(name):
+                return self.search(tool.corpus, query, **given)
         pipeline, request = self._pipeline_of(tool), similar_request(query, given, _groups(given.get("principal")))
         started = time.perf_counter()
         with stage_timings() as timings, _errors_unwrapped():
             outputs = pipeline.run({"request": request}, include_outputs_from=SIMILAR_OBSERVED)
-        return _similar(tool.corpus, outputs, timings, started)
+        with asked_through(name):
+            return self._finished(_similar(tool.corpus, outputs, timings, started), given)
 
     async def tool_async(self, name: str, query: str = "", **options: Unpack[SearchOptions]) -> SearchResponse:
         """As :meth:`tool`, on the event loop; the same answer."""
         tool, given = await asyncio.to_thread(self._tool_call, name, options)
         if tool.action == "search":
-            return await self.search_async(tool.corpus, query, **given)
+            with asked_through(name):
+                return await self.search_async(tool.corpus, query, **given)
         pipeline = await asyncio.to_thread(self._pipeline_of, tool)
         request = similar_request(query, given, _groups(given.get("principal")))
         started = time.perf_counter()
@@ -299,7 +334,8 @@ class Service:
             outputs = await pipeline.run_async(
                 {"request": request}, include_outputs_from=SIMILAR_OBSERVED, concurrency_limit=len(LEGS) + 1
             )
-        return _similar(tool.corpus, outputs, timings, started)
+        with asked_through(name):
+            return await self._finished_async(_similar(tool.corpus, outputs, timings, started), given)
 
     def tool_status(self, name: str) -> dict[str, Any]:
         """
@@ -317,7 +353,9 @@ class Service:
         return tool, tool_options(tool, options, store, _groups(options.get("principal")))
 
     def close(self) -> None:
-        """Close pools and leave the embedded server."""
+        """Write out the log, close pools and leave the embedded server."""
+        if self._log is not None:
+            self._log.close()
         self._pipelines.clear()
         self.database.close()
 
