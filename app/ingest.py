@@ -172,9 +172,9 @@ def _changed(
 
 
 def _no_rules(path: Path, report: IngestReport) -> list[Rule]:
-    sidecar = sidecar_of(path, RULES_SUFFIX)
-    if sidecar.exists():
-        report.notes.append(FileReport(str(sidecar), "left out: this corpus holds no rules"))
+    """None, where the corpus holds no rules; that somebody wrote some is told."""
+    if given_rules(path):
+        report.notes.append(FileReport(str(sidecar_of(path, RULES_SUFFIX)), "left out: this corpus holds no rules"))
     return []
 
 
