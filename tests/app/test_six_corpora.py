@@ -107,6 +107,8 @@ def test_rules_without_approval_are_in_no_result(service: Service, corpus: str) 
 
 
 def test_the_committees_hebrew_decisions(service: Service) -> None:
+    response = asked(service, "search_internal_decisions", "לכדאיות הכלכלית ובטעמים התכנוניים")
+    assert response["results"][0]["source_id"].startswith("ערר-1310")
     response = asked(service, "search_internal_decisions", "כדאיות כלכלית אינה טעם תכנוני")
     assert response["results"][0]["kind"] == "rule"
     assert response["results"][0]["meta"]["case_number"] == "ערר 1310/23"
