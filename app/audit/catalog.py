@@ -206,6 +206,7 @@ _REGISTRY = {
     ("function", "token_holder", "EXECUTE"),
     ("function", "has_tokens", "EXECUTE"),
 }
+# What a reader may read: what has policies, and what says nothing about a source. A new table has to be thought about.
 _READABLE = {
     "sources",
     "spans",
@@ -214,6 +215,7 @@ _READABLE = {
     "identity_lexemes",
     "corpus_stats",
     "settings",
+    "tags",
 }
 
 
