@@ -14,7 +14,6 @@ from haystack_integrations.document_stores.pincite.resources import read_config
 from pincite.pipelines.corpora import load_corpora
 from pincite.pipelines.loader import ENTRY, STAGES, Kind, check_pipeline_text, load_pipeline, load_tool_pipeline
 
-
 TOOLS = load_corpora().tools
 
 
