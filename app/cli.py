@@ -93,6 +93,7 @@ def ingest(
     ] = None,
     as_name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Prefix of the source ids.")] = None,
     workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="Processes that read files.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Stay, and bring in what changes, until Ctrl-C.")] = False,
 ) -> None:
     """Bring files and folders into a corpus.
 
@@ -103,11 +104,18 @@ def ingest(
     wanted = pairs("--meta", meta or [])
     from pincite.progress import ingest_progress, ingest_summary
 
-    with _service(context) as service, ingest_progress(sys.stderr) as progress:
-        report = service.ingest(corpus, paths, meta=wanted, as_name=as_name, workers=workers, progress=progress)
-    for line in ingest_summary(corpus, report):
-        print(line)
-    raise typer.Exit(PARTLY if report.failed else DONE)
+    def bring_in(service: "Service") -> int:
+        with ingest_progress(sys.stderr) as progress:
+            report = service.ingest(corpus, paths, meta=wanted, as_name=as_name, workers=workers, progress=progress)
+        for line in ingest_summary(corpus, report):
+            print(line, flush=True)
+        return PARTLY if report.failed else DONE
+
+    from pincite.watching import stay
+
+    with _service(context) as service:
+        ended = stay(paths, lambda: bring_in(service)) if watch else bring_in(service)
+    raise typer.Exit(ended)
 
 
 @app.command()
