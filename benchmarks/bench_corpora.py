@@ -9,7 +9,7 @@ anew from the packaged one: corpus ``knowledge`` under the name of each collecti
 
 import argparse
 import os
-import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ import yaml
 from haystack.utils import Secret
 from haystack_integrations.document_stores.pgvector import PgvectorDocumentStore
 from haystack_integrations.document_stores.pincite.corpora import schema_name
-from haystack_integrations.document_stores.pincite.database import Database, pincite_home
+from haystack_integrations.document_stores.pincite.database import Database
 from pincite.scaffold import copy_configuration
 from pincite.service import Service
 from psycopg.sql import SQL, Identifier, Literal
@@ -54,8 +54,11 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
 def benchmark_service(collections: Sequence[str]) -> Iterator[Service]:
     """A service whose corpora are the collections, with the configuration as packaged; nothing is ingested."""
     os.environ.setdefault("PINCITE_HOME", str(ROOT / ".pincite" / "benchmarks"))
-    with Service(config=_configuration(collections)) as service:
-        yield service
+    # A folder of its own for each process: two benchmarks may run side by side.
+    with tempfile.TemporaryDirectory(prefix="pincite-benchmark-") as folder:
+        _configure(Path(folder), collections)
+        with Service(config=Path(folder)) as service:
+            yield service
 
 
 def ingest_collection(service: Service, data: Path, name: str) -> int:
@@ -68,10 +71,7 @@ def ingest_collection(service: Service, data: Path, name: str) -> int:
     return report.added + report.updated + report.unchanged
 
 
-def _configuration(collections: Sequence[str]) -> Path:
-    folder = pincite_home() / "benchmark-config"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+def _configure(folder: Path, collections: Sequence[str]) -> None:
     copy_configuration(folder)
     settings = yaml.safe_load((folder / "corpora.yaml").read_text(encoding="utf-8"))
     for name in collections:
@@ -82,7 +82,6 @@ def _configuration(collections: Sequence[str]) -> Path:
             (folder / entry[kind]).write_text(text.replace(f"corpus: {_COPIED}", f"corpus: {name}"), encoding="utf-8")
         settings["corpora"][name] = entry
     (folder / "corpora.yaml").write_text(yaml.safe_dump(settings, allow_unicode=True), encoding="utf-8")
-    return folder
 
 
 def stock_store(database: Database, corpus: str) -> PgvectorDocumentStore:

@@ -35,7 +35,7 @@ def contestants(service: Service, runner: asyncio.Runner) -> dict[str, Ask]:
     """Every way to ask a question, by name."""
     store = stock_store(service.database, CORPUS)
     stock = stock_pipeline(store, leg_top_k=60)
-    small = stock_pipeline(store, leg_top_k=10)
+    small, large = (stock_pipeline(store, leg_top_k=depth) for depth in (10, 100))
     ours = load_pipeline(CORPUS, "query")
     ours.warm_up()
     groups = list(load_corpora().principal(PRINCIPAL).groups)
@@ -47,6 +47,7 @@ def contestants(service: Service, runner: asyncio.Runner) -> dict[str, Ask]:
         STOCK: lambda query: stock.run(stock_inputs(query)),
         "stock Haystack, run_async": lambda query: runner.run(_awaited(stock, stock_inputs(query))),
         "stock Haystack, 10 a leg, run": lambda query: small.run(stock_inputs(query)),
+        "stock Haystack, 100 a leg, run": lambda query: large.run(stock_inputs(query)),
         PINCITE: lambda query: ours.run(request(query)),
         "Pincite, run_async": lambda query: runner.run(_awaited(ours, request(query))),
         "Pincite --no-names, run": lambda query: ours.run(request(query, names=False)),
