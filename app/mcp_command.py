@@ -33,13 +33,14 @@ def mcp(
     from pincite.api.server import check_ready, listening, log_to_stderr, orderly_end, serve
     from pincite.api.settings import ServerSettings, default_principal
     from pincite.mcp_server.server import PATH, create_http_app, create_server
+    from pincite.mcp_server.stdin import stdin_until_signal
     from pincite.service import Service
 
     settings = ServerSettings(principal=default_principal(principal), running=running, waiting=waiting, seconds=timeout)
     with orderly_end(), Service(config=context.obj) as service:
         if not http:
             check_ready(service.database, "localhost")
-            with log_to_stderr():
+            with log_to_stderr(), stdin_until_signal():
                 create_server(service, settings).run("stdio")
             return
         with listening(host, port) as listener:

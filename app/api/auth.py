@@ -93,7 +93,7 @@ class CallerGate:
             raise RequestError(
                 HTTPStatus.FORBIDDEN,
                 "forbidden",
-                f"token '{holder.name}' stands for principal '{holder.principal}', whom the configuration does not have",
+                f"token '{holder.name}' stands for principal '{holder.principal}', whom the configuration lacks",
             )
         return Caller(holder.principal, frozenset(holder.corpora), holder.name)
 

@@ -113,6 +113,7 @@ class Process:
     def __init__(self, *arguments: str, **environment: str) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", "from pincite.cli import main; main()", *arguments],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

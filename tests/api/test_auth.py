@@ -102,7 +102,7 @@ def test_a_principal_that_was_removed_sees_nothing(
     monkeypatch.delenv("PINCITE_CONFIG")
     response = rest("GET", "/corpora")
     assert response.status_code == 403
-    assert "'visitor', whom the configuration does not have" in response.json()["detail"]
+    assert "'visitor', whom the configuration lacks" in response.json()["detail"]
 
 
 def test_beyond_this_machine_a_token_is_always_needed(rest_of: RestOf) -> None:

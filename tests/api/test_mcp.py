@@ -2,10 +2,13 @@
 """The MCP server as an agent sees it: the SDK's own client, over stdin and stdout and over HTTP (A1)."""
 
 import asyncio
+import json
 import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
@@ -224,3 +227,15 @@ def test_nothing_but_the_protocol_is_on_stdout(service: Service, start: Callable
     server = start("mcp", PINCITE_PRINCIPAL="local-owner")
     out, err = server.process.communicate()  # stdin is at its end at once
     assert (server.process.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_on_stdin_ends_when_it_is_told_to(number: int, service: Service, start: Callable[..., Any]) -> None:
+    server = start("mcp", PINCITE_PRINCIPAL="local-owner")
+    request = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    server.process.stdin.write(json.dumps(request) + "\n")
+    server.process.stdin.flush()
+    assert json.loads(server.process.stdout.readline())["id"] == 1
+    server.process.send_signal(number)  # stdin stays open: the client does not go away by itself
+    assert server.process.wait(timeout=60) in (0, 130)
+    assert not (Path(os.environ["PINCITE_HOME"]) / "database" / "users" / str(server.process.pid)).exists()
