@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stale vectors, metadata set by hand and reviews: what changes at once, and what outlives the next ingestion (S1, S3)."""
+"""Stale vectors, metadata and reviews set by hand: what changes at once, what outlives the next ingestion (S1, S3)."""
 
 import threading
 from collections.abc import Callable, Iterator
