@@ -50,7 +50,12 @@ def bench(
     context: typer.Context,
     *,
     corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Which corpus; `pincite status` lists them.")],
-    queries: Annotated[Path, typer.Option(metavar="FILE", help="Labelled questions: JSON lines, or YAML.")],
+    queries: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Labelled questions: JSON lines, YAML, or a filled-in sheet.")
+    ] = None,
+    from_log: Annotated[
+        Path | None, typer.Option(metavar="LOG", help="Make a sheet to label of the questions in a search log.")
+    ] = None,
     field: Annotated[str, typer.Option(metavar="NAME", help="Field that holds the question.")] = "query",
     as_name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="As in `pincite ingest --as`.")] = None,
     suffix: Annotated[
@@ -69,7 +74,7 @@ def bench(
     k: Annotated[int, typer.Option("--k", metavar="N", min=1, max=100, help="Results judged.")] = 10,
     limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="So many questions, drawn by --seed.")] = None,
     seed: Annotated[int, typer.Option(metavar="S", help="Of the draw.")] = 0,
-    out: Annotated[Path | None, typer.Option(metavar="R.json", help="Write the whole measurement.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="F", help="Write the whole measurement, or the sheet.")] = None,
     baseline: Annotated[Path | None, typer.Option(metavar="R.json", help="Compare with an earlier --out.")] = None,
     qrels: Annotated[Path | None, typer.Option(metavar="F", help="TREC qrels to judge by, not the file's.")] = None,
     run: Annotated[Path | None, typer.Option(metavar="F", help="A TREC run to judge; nothing is searched.")] = None,
@@ -89,6 +94,9 @@ def bench(
     from pincite.pipelines.corpora import load_corpora
     from pincite.service import Service
 
+    if from_log is not None or queries is None:
+        _sheet(context, corpus, queries, from_log, out, principal or load_corpora().command_line_principal)
+        return
     options = _Options(
         corpus=corpus,
         queries=queries,
@@ -122,6 +130,27 @@ def bench(
     _export(report, qrels_out, run_out, unit)
     _publish(document, out, as_json=as_json)
     raise typer.Exit(PARTLY if report.foreign else DONE)
+
+
+def _sheet(
+    context: typer.Context, corpus: str, queries: Path | None, log: Path | None, out: Path | None, asker: str | None
+) -> None:
+    """``--from-log``: a labelling sheet (E6)."""
+    if log is None or queries is not None:
+        raise BadInputError("give either --queries FILE to measure, or --from-log LOG --out SHEET.csv to make a sheet")
+    if out is None or out.suffix.lower() != ".csv":
+        raise BadInputError(f"--out is {str(out or '')!r:.80}; --from-log needs --out SHEET.csv")
+    from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
+    from pincite.bench.labelling import asked_questions, shower, write_sheet
+    from pincite.pipelines.corpora import load_corpora
+    from pincite.service import Service
+
+    load_corpora().corpus(corpus)
+    asked = asked_questions(log, corpus)
+    groups = None if asker is None else list(load_corpora().principal(asker).groups)
+    with Service(config=context.obj):
+        questions, rows = write_sheet(asked, shower(CorpusDocumentStore(corpus), groups), out)
+    print(f"{out}: {questions:,} questions, {rows:,} rows; write 1 or 0 into 'relevant', then give it to --queries")
 
 
 def _checked(option: str, values: Sequence[str], allowed: Sequence[str]) -> Sequence[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 from haystack_integrations.document_stores.pincite.errors import BadInputError
+from pincite.bench.labelling import sheet_records
 
 DEFAULT_FIELD = "query"
 _YAML = (".yaml", ".yml")
@@ -50,7 +51,7 @@ class Query:
 
 def read_queries(path: Path, *, field_name: str = DEFAULT_FIELD, as_name: str | None = None) -> list[Query]:
     """
-    Read a query file: JSON lines, or YAML with a list.
+    Read a query file: JSON lines, YAML with a list, or a filled-in sheet (``bench --from-log``) as CSV.
 
     A record has ``id``, the question in the field named, and ``relevant``: ``[{doc, start, end, pages?}]``. A YAML
     record may have ``source`` and ``answer`` instead (a document and a passage quoted from it, or lists of both), and
@@ -111,6 +112,8 @@ def in_family(queries: Iterable[Query], family: str) -> list[Query]:
 
 
 def _records(path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
+    if path.suffix.lower() == ".csv":
+        return sheet_records(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
