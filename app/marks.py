@@ -9,6 +9,8 @@ _LETTERS = r"(?:[^\W_][\u0300-\u036f\u0591-\u05c7]*)+"  # each with its accents 
 _WORD = re.compile(rf"{_LETTERS}(?:['’׳\"״]{_LETTERS})*")
 _HEBREW = re.compile("[\u05d0-\u05ea]")
 _HEBREW_PREFIXES = "והבלכמש"
+# Marks inside abbreviations go, and final letters are ordinary ones: one word, whoever types it.
+_HEBREW_SIGNS = str.maketrans("ךםןףץ", "כמנפצ", "'’׳\"״")
 _JOINER_LENGTH = 12  # characters between two marked words that one mark may bridge ("limitation *of* liability")
 
 # Longest first: the first that fits is taken off.
@@ -62,6 +64,7 @@ def stems(word: str) -> frozenset[str]:
         return frozenset()
     if not _HEBREW.search(bare):
         return frozenset({_stem(bare)})
+    bare = bare.translate(_HEBREW_SIGNS)
     forms = {bare}
     for cut in (1, 2):
         if len(bare) - cut >= 3 and all(char in _HEBREW_PREFIXES for char in bare[:cut]):

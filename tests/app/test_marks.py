@@ -58,3 +58,9 @@ def test_marks_are_ordered_and_apart(text: str, topic: str) -> None:
     stretches = marked(text, topic_stems(topic))
     assert all(start < end for start, end in stretches)
     assert all(left.end <= right.start for left, right in pairwise(stretches))
+
+
+def test_hebrew_words_are_marked_whatever_their_marks_and_final_letters() -> None:
+    topic = topic_stems("מה אמר ח״כ על ההסכם?")
+    text = 'דברי ח"כ לוי בהסכמים ובהסכם'
+    assert [text[start:end] for start, end in marked(text, topic)] == ['ח"כ', "ובהסכם"]
