@@ -38,7 +38,9 @@ class VoyageReranker(VoyageRanker):  # type: ignore[misc]
         :param meta_fields_to_embed: metadata that stands before the text; ``None`` for the title.
         """
         fields = ["title"] if meta_fields_to_embed is None else meta_fields_to_embed
-        super().__init__(
+        # Not super(): the decorator makes another class of this one, which super() does not know.
+        VoyageRanker.__init__(
+            self,
             model=model,
             api_key=api_key,
             truncate=truncate,
