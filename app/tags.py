@@ -27,7 +27,8 @@ def describe_tag(corpus: str, tag: str, description: str | None) -> Tag:
     told = None if description is None else _line("the description", description, LONGEST_DESCRIPTION)
     database = Database.current()
     set_description(database, corpus, name, told)
-    return next(iter(list_tags(database, corpus, name)), {"tag": name, "sources": 0, "description": None})
+    found = list_tags(database, corpus, name)
+    return found[0] if found else {"tag": name, "sources": 0, "description": None}
 
 
 def tags(corpus: str, tag: str | None = None) -> list[Tag]:

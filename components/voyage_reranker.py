@@ -9,7 +9,7 @@ from haystack_integrations.components.rankers.voyage.ranker import VoyageRanker
 
 
 @component
-class VoyageReranker(VoyageRanker):  # type: ignore[misc]
+class VoyageReranker(VoyageRanker):
     """
     ``VoyageRanker`` of ``voyage-embedders-haystack``, with what that one loses.
 
