@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writing whole sources: each appears at once with all its spans, or not at all (I2)."""
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
-import psycopg
 from psycopg.sql import SQL, Composed, Identifier, Literal
 from psycopg.types.json import Jsonb
 
-from .corpora import check_corpus_name, schema_name, writer_role
+from .corpora import check_corpus_name, schema_name
 from .database import Database, SyncConnection
 from .errors import BadInputError
-from .execution import session_query, translate
 from .index_definitions import BULK_INDEXES, drop_index, ensure_indexes
 from .source_changes import keep_by_hand, mark_overridden
 from .spans import SourceRecord, SpanRecord, span_id
+from .writer_session import writer_session
 
 _SOURCE_COLUMNS = {
     "source_id": "text",
@@ -230,28 +229,8 @@ class SourceWriter:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[SyncConnection]:
-        session, values = session_query(
-            self.corpus,
-            search_path=self.database.search_path(schema_name(self.corpus)),
-            groups=None,
-            settings={},
-            timeout_ms=None,
-            role=writer_role(self.corpus),
-            read_only=False,
-        )
-        try:
-            with self.database.sync_pool().connection() as connection, connection.transaction():
-                connection.execute(session, values)
-                yield connection
-        except psycopg.Error as error:
-            known = translate(error, self.corpus)
-            if known is not None:
-                raise known from error
-            if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
-                raise self.database.unavailable(error) from error
-            raise
+    def _transaction(self) -> AbstractContextManager[SyncConnection]:
+        return writer_session(self.database, self.corpus)
 
     def _serialise(self, connection: SyncConnection) -> None:
         """One writer at a time: two that replace the same source would otherwise both insert it."""
