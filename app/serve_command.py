@@ -28,6 +28,9 @@ def serve(
     running: RunningOption = 4,
     waiting: WaitingOption = 64,
     timeout: SecondsOption = 30.0,
+    upkeep: Annotated[
+        float, typer.Option(metavar="S", min=0, help="Seconds between two looks for stale vectors; 0 for none.")
+    ] = 60.0,
 ) -> None:
     """Serve the REST API.
 
@@ -40,7 +43,11 @@ def serve(
     from pincite.service import Service
 
     bounds = ServerSettings(
-        principal=default_principal(principal), running=running, waiting=waiting, seconds=timeout
+        principal=default_principal(principal),
+        running=running,
+        waiting=waiting,
+        seconds=timeout,
+        upkeep_seconds=upkeep,
     ).listening_on(host)
     with orderly_end(), Service(config=context.obj) as service, listening(host, port) as listener:
         check_ready(service.database, host)

@@ -16,6 +16,7 @@ from pincite.api.openapi import completed
 from pincite.api.problems import add_problem_handlers
 from pincite.api.routes import Endpoints, routes
 from pincite.api.settings import ServerSettings
+from pincite.api.upkeep import Upkeep
 from pincite.pipelines.corpora import load_corpora
 from pincite.service import Service
 
@@ -46,7 +47,10 @@ def create_app(service: Service, settings: ServerSettings | None = None) -> Fast
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await warm_up(service)
+        upkeep = Upkeep(settings.upkeep_seconds)
+        upkeep.start()
         yield
+        upkeep.end()
         turnstile.close()
 
     app = FastAPI(

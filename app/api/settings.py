@@ -18,6 +18,7 @@ class ServerSettings:
     ``principal``: who asks without a token, where none is needed. ``token_needed``: also while no token exists.
     ``hosts``: names that the server answers to, ``None`` for any. ``running``, ``waiting``: requests worked on, and in
     line. ``seconds``: from a request's arrival to its answer. ``body_bytes``: of a request.
+    ``upkeep_seconds``: between two looks for stale vectors, 0 for none.
     """
 
     principal: str | None = None
@@ -27,6 +28,7 @@ class ServerSettings:
     waiting: int = 64
     seconds: float = 30.0
     body_bytes: int = MAX_BODY_BYTES
+    upkeep_seconds: float = 0.0
 
     def listening_on(self, host: str) -> "ServerSettings":
         """The same on a host: beyond this machine every request needs a token, and any name of the host will do."""

@@ -4,9 +4,11 @@
 import asyncio
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,15 +55,28 @@ class Rest:
 
 
 @pytest.fixture(scope="session")
-def service(home: Path) -> Service:
-    """All demo collections, brought in as a user would; ask as ``local-owner``."""
-    assert os.environ["PINCITE_HOME"] == str(home)
-    service = Service()
-    service.init()
-    assert not service.ingest("knowledge", [DEMO / "texts"]).failed
-    for corpus in CORPORA:
-        assert not service.ingest(corpus, [DEMO / "corpora" / corpus]).failed
-    return service
+def demo_home(home: Path) -> Iterator[Path]:
+    """A home with all demo collections, brought in as a user would. Its own: other tests count what is in theirs."""
+    folder = Path(tempfile.mkdtemp(prefix="pincite api tests "))
+    folder.chmod(0o755)  # as root, the server runs under another account
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PINCITE_HOME", str(folder))
+        with Service() as service:
+            service.init()
+            assert not service.ingest("knowledge", [DEMO / "texts"]).failed
+            for corpus in CORPORA:
+                assert not service.ingest(corpus, [DEMO / "corpora" / corpus]).failed
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def service(demo_home: Path) -> Iterator[Service]:
+    """A service over all demo collections, whose home is in force; ask as ``local-owner``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PINCITE_HOME", str(demo_home))
+        with Service() as service:
+            yield service
 
 
 @pytest.fixture

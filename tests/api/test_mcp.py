@@ -6,8 +6,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,10 +46,14 @@ def over_stdio(**environment: str) -> Client:
     )
 
 
-def over_http(address: str, token: str | None = None) -> Client:
+@asynccontextmanager
+async def over_http(address: str, token: str) -> AsyncIterator[Client]:
     """A client of ``pincite mcp --http``."""
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return Client(streamable_http_client(address + "/mcp", http_client=create_mcp_http_client(headers=headers)))
+    async with (
+        create_mcp_http_client(headers={"Authorization": f"Bearer {token}"}) as http,
+        Client(streamable_http_client(address + "/mcp", http_client=http)) as client,
+    ):
+        yield client
 
 
 def within(client: AbstractAsyncContextManager[Client], use: Callable[[Client], Awaitable[T]]) -> T:
@@ -215,7 +219,12 @@ def test_over_http_the_principal_is_that_of_the_token(
     assert narrow_names == ["search_knowledge", "show"]
     assert refused.is_error
     assert "does not open 'kb'" in refused.content[0].text
-    assert {it["source_id"] for it in seen_by_visitor["results"]} < {it["source_id"] for it in seen["results"]}
+    with service.database.admin() as connection:
+        rows = connection.execute("SELECT source_id FROM pincite_knowledge.sources WHERE groups <> '{}'").fetchall()
+    kept = {row[0] for row in rows}
+    assert kept & {it["source_id"] for it in seen["results"]}
+    assert seen_by_visitor["results"]
+    assert not kept & {it["source_id"] for it in seen_by_visitor["results"]}
     for headers in ({}, {"Authorization": "Bearer wrong"}):
         response = httpx.post(address + "/mcp", json={}, headers=headers, timeout=60)
         assert response.status_code == 401
