@@ -13,6 +13,7 @@ _ORDER = (">", ">=", "<", "<=")
 _LISTS = ("in", "not in", "array_contains", "array_overlaps")
 _PATTERNS = ("like", "not like")
 _COMPARISONS = (*_EQUALITY, *_ORDER, *_LISTS, *_PATTERNS)
+_TAGS = "meta.tags"
 # Far deeper than anyone writes; without a bound a hostile filter ends in a recursion error.
 _MAX_DEPTH = 20
 
@@ -54,7 +55,16 @@ def _comparison(condition: dict[str, Any]) -> dict[str, Any]:
     if wanted := _value_fault(operator, value):
         raise BadInputError(f"filter value {value!r:.80} does not fit {field} {operator}: expected {wanted}")
     clean = [_clean(item, field) for item in value] if isinstance(value, list) else _clean(value, field)
+    if field == _TAGS:
+        operator, clean = _of_a_list(operator, clean)
     return {"field": clean_text(field, "filter field"), "operator": operator, "value": clean}
+
+
+def _of_a_list(operator: str, value: Any) -> tuple[str, Any]:
+    """A source has several tags: that one of them is the value, or is among the values, is what people ask."""
+    if operator == "==" and isinstance(value, str):
+        return "array_contains", [value]
+    return ("array_overlaps", value) if operator == "in" else (operator, value)
 
 
 def _check_keys(condition: dict[str, Any], wanted: set[str]) -> None:

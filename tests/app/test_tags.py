@@ -52,6 +52,15 @@ def test_tags_come_from_front_matter_sidecars_and_folders(service: Service) -> N
     assert next(iter(found_tags(service, "deadline"))) == "law/limits.md"  # found by its tag
 
 
+def test_a_search_may_ask_for_a_tag(service: Service) -> None:
+    condition = {"field": "meta.tags", "operator": "==", "value": "office"}
+    response = service.search("kb", "keys", principal="local-owner", filters=condition)
+    assert {result["source_id"] for result in response["results"]} == {"office/keys.md", "office/rooms.json"}
+    either = {"field": "meta.tags", "operator": "in", "value": ["Law", "security"]}
+    response = service.search("kb", "keys", principal="local-owner", filters=either)
+    assert {result["source_id"] for result in response["results"]} == {"office/keys.md", "law/limits.md"}
+
+
 def test_results_say_what_their_tags_mean(service: Service) -> None:
     service.describe_tag("kb", "office", "How the office runs")
     service.describe_tag("kb", "unused", "On no note")

@@ -107,3 +107,18 @@ def test_no_value_at_all_breaks_it(value):
         checked_filters(value)
     except BadInputError as error:
         assert str(error)
+
+
+def test_a_tag_is_one_of_several() -> None:
+    assert checked_filters({"field": "meta.tags", "operator": "==", "value": "law"}) == {
+        "field": "meta.tags",
+        "operator": "array_contains",
+        "value": ["law"],
+    }
+    assert checked_filters({"field": "meta.tags", "operator": "in", "value": ["a", "b"]}) == {
+        "field": "meta.tags",
+        "operator": "array_overlaps",
+        "value": ["a", "b"],
+    }
+    unchanged = {"field": "meta.tags", "operator": "==", "value": None}
+    assert checked_filters(unchanged) == unchanged
