@@ -27,19 +27,19 @@ class AttributionGate:
         """
         :param documents: the results.
         :param groups: groups of the principal.
-        :returns: ``documents``, as they came.
+        :returns: ``documents``, as they came, in a plain list.
         :raises AttributionError: a result whose locator does not resolve to its text.
         """
         if documents:
             self._check(documents, self.document_store.fetch(self._statement(documents), groups=groups))
-        return {"documents": documents}
+        return {"documents": list(documents)}
 
     @component.output_types(documents=list[Document])
     async def run_async(self, documents: list[Document], groups: list[str] | None = None) -> dict[str, Any]:
         """As :meth:`run`."""
         if documents:
             self._check(documents, await self.document_store.fetch_async(self._statement(documents), groups=groups))
-        return {"documents": documents}
+        return {"documents": list(documents)}
 
     def _statement(self, documents: list[Document]) -> Statement:
         return texts([document.id for document in documents])

@@ -10,6 +10,7 @@ from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_
 from haystack_integrations.components.pincite.ordering import source_of
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import extents, span_document
+from haystack_integrations.document_stores.pincite.spans import shared
 from haystack_integrations.document_stores.pincite.statements import Statement
 
 
@@ -88,7 +89,7 @@ class BestExtentRecovery:
             return {"documents": documents, "degraded": []}
         statement = self._statement(sources, topic_query, query_embedding, fingerprint)
         rows, degraded = rows_of(self.document_store, statement, groups, self.timeout, "recovery")
-        return {"documents": self._placed(documents, rows, matches, scale), "degraded": degraded}
+        return {"documents": shared(self._placed(documents, rows, matches, scale)), "degraded": degraded}
 
     @component.output_types(documents=list[Document], degraded=list[Degradation])
     async def run_async(
@@ -107,7 +108,7 @@ class BestExtentRecovery:
             return {"documents": documents, "degraded": []}
         statement = self._statement(sources, topic_query, query_embedding, fingerprint)
         rows, degraded = await rows_of_async(self.document_store, statement, groups, self.timeout, "recovery")
-        return {"documents": self._placed(documents, rows, matches, scale), "degraded": degraded}
+        return {"documents": shared(self._placed(documents, rows, matches, scale)), "degraded": degraded}
 
     def _sources(self, matches: list[NamedSource]) -> list[str]:
         return list(dict.fromkeys(match["source_id"] for match in matches))[: self.max_sources]

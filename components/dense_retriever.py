@@ -8,6 +8,7 @@ from haystack_integrations.components.pincite.intents import Degradation
 from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_async
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import dense, span_document
+from haystack_integrations.document_stores.pincite.spans import shared
 from haystack_integrations.document_stores.pincite.statements import Statement
 
 
@@ -84,4 +85,7 @@ class DenseRetriever:
         )
 
     def _answer(self, rows: Rows, degraded: list[Degradation]) -> dict[str, Any]:
-        return {"documents": [span_document(row, self.document_store.corpus) for row in rows], "degraded": degraded}
+        return {
+            "documents": shared([span_document(row, self.document_store.corpus) for row in rows]),
+            "degraded": degraded,
+        }

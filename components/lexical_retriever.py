@@ -9,6 +9,7 @@ from haystack_integrations.components.pincite.intents import Degradation
 from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_async
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import lexical, span_document
+from haystack_integrations.document_stores.pincite.spans import shared
 from haystack_integrations.document_stores.pincite.statements import Statement
 
 
@@ -24,7 +25,7 @@ class LexicalRetriever:
         self,
         document_store: CorpusDocumentStore,
         top_k: int = 60,
-        rows: int = 2000,
+        rows: int = 500,
         max_words: int = 32,
         enabled: bool = True,
         timeout: float = 5.0,
@@ -82,4 +83,7 @@ class LexicalRetriever:
         )
 
     def _answer(self, rows: Rows, degraded: list[Degradation]) -> dict[str, Any]:
-        return {"documents": [span_document(row, self.document_store.corpus) for row in rows], "degraded": degraded}
+        return {
+            "documents": shared([span_document(row, self.document_store.corpus) for row in rows]),
+            "degraded": degraded,
+        }

@@ -4,6 +4,7 @@
 from haystack import Document, component
 from haystack_integrations.components.pincite.inline_async import inline_async
 from haystack_integrations.components.pincite.ordering import stable_partition
+from haystack_integrations.document_stores.pincite.spans import shared
 
 
 @component
@@ -22,4 +23,6 @@ class MatterPartition:
         """
         if matter is None:
             return {"documents": documents}
-        return {"documents": stable_partition(documents, lambda document: document.meta.get("matter") == matter)}
+        return {
+            "documents": shared(stable_partition(documents, lambda document: document.meta.get("matter") == matter))
+        }

@@ -10,6 +10,7 @@ from haystack_integrations.components.pincite.intents import Intent, NamedSource
 from haystack_integrations.components.pincite.name_overlap import common_name_stands, names_overlap, parted
 from haystack_integrations.components.pincite.ordering import source_of, stable_partition
 from haystack_integrations.components.pincite.vocabulary import Vocabulary
+from haystack_integrations.document_stores.pincite.spans import shared
 
 
 @component
@@ -55,7 +56,7 @@ class NamedInstrumentPartition:
         promoted = {source["source_id"] for source in sources}
         marked = [_marked(document) if source_of(document) in promoted else document for document in documents]
         ordered = stable_partition(marked, lambda document: source_of(document) in promoted)
-        return {"documents": ordered, "named": {"matched": True, "sources": sources}}
+        return {"documents": shared(ordered), "named": {"matched": True, "sources": sources}}
 
     def _carries(self, title: str | None, intents: list[Intent], match: NamedSource) -> bool:
         """Whether a candidate's title holds what the intent names; ``None`` is a source without candidates."""

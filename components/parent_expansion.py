@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.inline_async import inline_async
-from haystack_integrations.document_stores.pincite.spans import Extent
+from haystack_integrations.document_stores.pincite.spans import Extent, shared
 
 
 @component
@@ -22,9 +22,9 @@ class ParentExpansion:
         :returns: ``documents`` in the same order; ``meta["parent"]`` is an :class:`Extent` or ``None``.
         """
         return {
-            "documents": [
-                replace(document, meta={**document.meta, "parent": _parent_of(document)}) for document in documents
-            ]
+            "documents": shared(
+                [replace(document, meta={**document.meta, "parent": _parent_of(document)}) for document in documents]
+            )
         }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from haystack import Document, component
 from haystack_integrations.components.pincite.inline_async import inline_async
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
+from haystack_integrations.document_stores.pincite.spans import shared
 
 DEFAULT_WEIGHTS = {"dense": 1.0, "lexical": 1.0, "title": 1.0}
 
@@ -97,8 +98,8 @@ class ReciprocalRankJoiner:
         fused.sort(key=lambda pair: (-(pair[1].score or 0.0), pair[0], pair[1].id))
         documents = [document for _, document in fused]
         return {
-            "documents": documents[: self.top_k],
-            "overflow": documents[self.top_k :],
+            "documents": shared(documents[: self.top_k]),
+            "overflow": shared(documents[self.top_k :]),
             "scale": 1 / self._largest,
         }
 

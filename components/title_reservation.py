@@ -7,6 +7,7 @@ from haystack import Document, component
 from haystack_integrations.components.pincite.inline_async import inline_async
 from haystack_integrations.components.pincite.intents import NamedSource
 from haystack_integrations.components.pincite.ordering import source_of
+from haystack_integrations.document_stores.pincite.spans import shared
 
 
 @component
@@ -48,7 +49,7 @@ class TitleReservation:
             # A title leg of weight 0 is not in the fusion at all: its sum, and so its score, is 0.
             span = fused.get(hit.id) or replace(hit, score=0.0, meta={**hit.meta, "_legs": {}, "_score_kind": "fused"})
             admitted.append(replace(span, meta={**span.meta, "_reserved": True}))
-        return {"documents": [*documents, *admitted]}
+        return {"documents": shared([*documents, *admitted])}
 
     def _entitled(self, title_documents: list[Document], matches: list[NamedSource]) -> list[Document]:
         by_source: dict[str, Document] = {}

@@ -10,6 +10,7 @@ from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_
 from haystack_integrations.components.pincite.vocabulary import Vocabulary
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import Name, span_document, title, title_whole
+from haystack_integrations.document_stores.pincite.spans import shared
 from haystack_integrations.document_stores.pincite.statements import Statement
 
 
@@ -163,4 +164,4 @@ class TitleRetriever:
         kept = [[row for row in rows if not matches or row["source_id"] in carrying] for rows in found]
         in_turns = {row["id"]: row for turn in zip_longest(*kept) for row in turn if row is not None}
         documents = [span_document(row, self.document_store.corpus) for row in in_turns.values()]
-        return {"documents": documents, "matches": matches, "search_query": search_query, "degraded": degraded}
+        return {"documents": shared(documents), "matches": matches, "search_query": search_query, "degraded": degraded}

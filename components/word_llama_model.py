@@ -82,13 +82,18 @@ def _load() -> WordLlamaModel:
     return WordLlamaModel(np.asarray(loaded.embedding, dtype=np.float32), loaded.tokenizer)
 
 
+@lru_cache
+def _revision() -> str:
+    return importlib.metadata.version("wordllama")
+
+
 def fingerprint(prefix_meta: list[str]) -> str:
     """
     What a stored vector was made by: model, revision, dimension, template, normalisation (S3).
 
     :param prefix_meta: Meta keys whose values stand in front of the text of a document.
     """
-    revision = importlib.metadata.version("wordllama")
+    revision = _revision()
     template = "+".join([*prefix_meta, "text"])
     return f"wordllama/{CONFIG};revision={revision};dim={DIMENSION};template={template};norm=l2"
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from haystack import component, default_from_dict, default_to_dict
 from haystack_integrations.components.pincite.word_llama_model import WordLlamaModel, fingerprint, load_word_llama
+from haystack_integrations.document_stores.pincite.spans import shared
 
 
 @component
@@ -47,4 +48,4 @@ class WordLlamaTextEmbedder:
         if self._model is None:
             self.warm_up()
         assert self._model is not None  # noqa: S101 - warm_up has just set it
-        return {"embedding": self._model.embed([text])[0].tolist(), "fingerprint": self.fingerprint}
+        return {"embedding": shared(self._model.embed([text])[0].tolist()), "fingerprint": self.fingerprint}

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The span as it travels through a pipeline: an immutable Haystack Document with its locator in ``meta``."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar, cast, overload
 
 from haystack import Document
+
+T = TypeVar("T")
 
 
 class Locator(TypedDict):
@@ -62,6 +65,52 @@ class SpanDocument(Document):
 
     def __copy__(self) -> "SpanDocument":
         return self
+
+
+class SharedList(Sequence[T]):
+    """
+    What a stage hands on: read like a list, and shared instead of copied.
+
+    Haystack copies the inputs of each component element by element, and asks of each element whether it is a component
+    or a tool: 25 microseconds an element, a fifth of a search. It does so for lists; this is another sequence, whose
+    deep copy is itself, since no stage changes one. It equals a list of the same elements.
+    """
+
+    __slots__ = ("_items",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, items: Iterable[T]) -> None:
+        self._items = tuple(items)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        return list(self._items[place]) if isinstance(place, slice) else self._items[place]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, list | SharedList) and list(self) == list(other)
+
+    def __add__(self, other: Iterable[T]) -> list[T]:
+        return [*self, *other]
+
+    def __radd__(self, other: Iterable[T]) -> list[T]:
+        return [*other, *self]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "SharedList[T]":
+        return self
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+def shared(items: Iterable[T]) -> list[T]:
+    """The items as a :class:`SharedList`; typed as the list that the sockets of components declare."""
+    return cast("list[T]", items if isinstance(items, SharedList) else SharedList(items))
 
 
 def span_id(corpus: str, source_id: str, kind: str, number: int) -> str:

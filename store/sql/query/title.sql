@@ -101,10 +101,13 @@ ranked AS (
     LIMIT 40
 ),
 kinds AS MATERIALIZED (
-    SELECT string_agg('(' || phrase_of(alias)::text || ')', '|')::tsquery AS words,
-           string_agg('(' || all_of(alias)::text || ')', '|')::tsquery AS anyhow
-    FROM unnest(%(aliases)s::text[]) AS a(alias)
-    WHERE numnode(phrase_of(alias)) > 0
+    SELECT string_agg('(' || words || ')', '|')::tsquery AS words, string_agg('(' || anyhow || ')', '|')::tsquery AS anyhow
+    FROM (
+        SELECT DISTINCT phrase_of(alias)::text AS words, all_of(alias)::text AS anyhow
+        FROM unnest(%(aliases)s::text[]) AS a(alias)
+        OFFSET 0  -- each alias is read once
+    ) AS read
+    WHERE words <> ''
 ),
 titled AS (
     SELECT r.source_id, r.score, r.coverage, r.naming, d.identity_tsv, ts_filter(d.identity_tsv, '{{a}}') AS title_tsv
