@@ -3,8 +3,8 @@
 
 from collections.abc import Mapping
 
-from haystack_integrations.components.pincite.rule_sidecar import REVIEW_STATUSES
-from haystack_integrations.components.pincite.source_meta import checked_meta
+from haystack_integrations.components.pincite.reading.rule_sidecar import REVIEW_STATUSES
+from haystack_integrations.components.pincite.reading.source_meta import checked_meta
 from haystack_integrations.document_stores.pincite.database import Database
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 from haystack_integrations.document_stores.pincite.source_changes import (

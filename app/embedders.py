@@ -4,7 +4,7 @@
 from typing import Any, NamedTuple
 
 from haystack import Pipeline
-from haystack_integrations.components.pincite.embedder_identity import embedded_meta
+from haystack_integrations.components.pincite.embedding.embedder_identity import embedded_meta
 from haystack_integrations.components.pincite.span_writer import SpanWriter
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from haystack_integrations.components.pincite.rule_sidecar import RULES_KEY, Rule
+from haystack_integrations.components.pincite.reading.rule_sidecar import RULES_KEY, Rule
 from haystack_integrations.document_stores.pincite.database import Database
 from haystack_integrations.document_stores.pincite.errors import BadInputError, DatabaseUnavailableError
 from haystack_integrations.document_stores.pincite.source_writer import HeldSource, SourceWriter

@@ -21,7 +21,7 @@ os.environ.setdefault(
 from haystack import Pipeline
 from haystack.core.errors import PipelineRuntimeError
 from haystack.utils import Secret
-from haystack_integrations.components.pincite.scopes import all_of, scope_conditions
+from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions
 from haystack_integrations.document_stores.pincite.corpora import CorpusDefinition
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.database import Database, pincite_home

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from haystack_integrations.components.pincite.rule_sidecar import Rule, checked_rules
-from haystack_integrations.components.pincite.source_meta import checked_meta
+from haystack_integrations.components.pincite.reading.rule_sidecar import Rule, checked_rules
+from haystack_integrations.components.pincite.reading.source_meta import checked_meta
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 
 META_SUFFIX = ".meta.yaml"

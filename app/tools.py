@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
-from haystack_integrations.components.pincite.scopes import all_of
+from haystack_integrations.components.pincite.stages.scopes import all_of
 from haystack_integrations.document_stores.pincite.case_statements import scope_values
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.errors import BadInputError

@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from haystack_integrations.components.pincite.ordering import source_of
 from haystack_integrations.components.pincite.search_request import MAX_TOP_K
+from haystack_integrations.components.pincite.stages.ordering import source_of
 from pincite.why_answer import Change, Remedy
 from pincite.why_run import CAP, Run, Target, best, place_in_source
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from haystack import Document, Pipeline
-from haystack_integrations.components.pincite.environment import environment_flag
-from haystack_integrations.components.pincite.ordering import source_of
+from haystack_integrations.components.pincite.stages.environment import environment_flag
+from haystack_integrations.components.pincite.stages.ordering import source_of
 from haystack_integrations.document_stores.pincite import why_statements
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from pincite.pipeline_trace import JOINER, Trace, searched_text, trace

@@ -6,8 +6,8 @@ from typing import Any
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.intents import Degradation, NamedSource
-from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_async
-from haystack_integrations.components.pincite.ordering import source_of
+from haystack_integrations.components.pincite.stages.leg import Rows, rows_of, rows_of_async
+from haystack_integrations.components.pincite.stages.ordering import source_of
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import extents, span_document
 from haystack_integrations.document_stores.pincite.spans import shared

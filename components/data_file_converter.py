@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
-from haystack_integrations.components.pincite.data_text import DATA_SUFFIXES
+from haystack_integrations.components.pincite.reading.data_text import DATA_SUFFIXES
 from haystack_integrations.components.pincite.source_converter import Failure, Source, SourceConverter, source_path
 
 

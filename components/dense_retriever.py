@@ -5,7 +5,7 @@ from typing import Any
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.intents import Degradation
-from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_async
+from haystack_integrations.components.pincite.stages.leg import Rows, rows_of, rows_of_async
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import dense, span_document
 from haystack_integrations.document_stores.pincite.spans import shared

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
-from haystack_integrations.components.pincite.e5_model import E5Model, fingerprint, load_e5
+from haystack_integrations.components.pincite.embedding.e5_model import E5Model, fingerprint, load_e5
 
 
 @component

@@ -4,7 +4,7 @@
 from typing import Any
 
 from haystack import component, default_from_dict, default_to_dict
-from haystack_integrations.components.pincite.e5_model import E5Model, fingerprint, load_e5
+from haystack_integrations.components.pincite.embedding.e5_model import E5Model, fingerprint, load_e5
 
 
 @component

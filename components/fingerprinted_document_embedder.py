@@ -6,7 +6,7 @@ from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.core.component import Component
-from haystack_integrations.components.pincite.embedder_identity import (
+from haystack_integrations.components.pincite.embedding.embedder_identity import (
     checked_fingerprint,
     embedded_meta,
     restored,

@@ -5,7 +5,11 @@ from typing import Any
 
 from haystack import component, default_from_dict, default_to_dict
 from haystack.core.component import Component
-from haystack_integrations.components.pincite.embedder_identity import checked_fingerprint, restored, serialised
+from haystack_integrations.components.pincite.embedding.embedder_identity import (
+    checked_fingerprint,
+    restored,
+    serialised,
+)
 
 
 @component

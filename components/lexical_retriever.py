@@ -4,9 +4,9 @@
 from typing import Any
 
 from haystack import Document, component
-from haystack_integrations.components.pincite.environment import environment_flag
 from haystack_integrations.components.pincite.intents import Degradation
-from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_async
+from haystack_integrations.components.pincite.stages.environment import environment_flag
+from haystack_integrations.components.pincite.stages.leg import Rows, rows_of, rows_of_async
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import lexical, span_document
 from haystack_integrations.document_stores.pincite.spans import shared

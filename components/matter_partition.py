@@ -2,8 +2,8 @@
 """The asker's own matter first (F4)."""
 
 from haystack import Document, component
-from haystack_integrations.components.pincite.inline_async import inline_async
-from haystack_integrations.components.pincite.ordering import stable_partition
+from haystack_integrations.components.pincite.stages.inline_async import inline_async
+from haystack_integrations.components.pincite.stages.ordering import stable_partition
 from haystack_integrations.document_stores.pincite.spans import shared
 
 

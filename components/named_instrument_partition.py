@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from haystack import Document, component
-from haystack_integrations.components.pincite.inline_async import inline_async
 from haystack_integrations.components.pincite.intents import Intent, NamedSource
-from haystack_integrations.components.pincite.name_overlap import common_name_stands, names_overlap, parted
-from haystack_integrations.components.pincite.ordering import source_of, stable_partition
-from haystack_integrations.components.pincite.vocabulary import Vocabulary
+from haystack_integrations.components.pincite.naming.name_overlap import common_name_stands, names_overlap, parted
+from haystack_integrations.components.pincite.naming.vocabulary import Vocabulary
+from haystack_integrations.components.pincite.stages.inline_async import inline_async
+from haystack_integrations.components.pincite.stages.ordering import source_of, stable_partition
 from haystack_integrations.document_stores.pincite.spans import shared
 
 

@@ -4,12 +4,12 @@
 from typing import Any
 
 from haystack import component
-from haystack_integrations.components.pincite.inline_async import inline_async
 from haystack_integrations.components.pincite.intents import Intent
-from haystack_integrations.components.pincite.named_instruments import NamedInstrument, find_instruments
-from haystack_integrations.components.pincite.query_sentence import Sentence
-from haystack_integrations.components.pincite.topic_text import topic_text
-from haystack_integrations.components.pincite.vocabulary import Vocabulary
+from haystack_integrations.components.pincite.naming.named_instruments import NamedInstrument, find_instruments
+from haystack_integrations.components.pincite.naming.query_sentence import Sentence
+from haystack_integrations.components.pincite.naming.topic_text import topic_text
+from haystack_integrations.components.pincite.naming.vocabulary import Vocabulary
+from haystack_integrations.components.pincite.stages.inline_async import inline_async
 
 
 @component

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 from haystack import Document, component, default_from_dict, default_to_dict
-from haystack_integrations.components.pincite.cross_encoder_model import CrossEncoderModel, load_cross_encoder
-from haystack_integrations.components.pincite.given_up import given_up
+from haystack_integrations.components.pincite.ranking.cross_encoder_model import CrossEncoderModel, load_cross_encoder
+from haystack_integrations.components.pincite.ranking.given_up import given_up
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 
 Activation = Literal["sigmoid", "none"]

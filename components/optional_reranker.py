@@ -8,21 +8,21 @@ from typing import Any, TypedDict
 from haystack import Document, component, default_to_dict
 from haystack.core.component import Component
 from haystack.core.serialization import component_to_dict
-from haystack_integrations.components.pincite.circuit_breaker import CircuitBreaker
-from haystack_integrations.components.pincite.configured_ranker import configured_ranker, shown_name
-from haystack_integrations.components.pincite.environment import (
-    environment_count,
-    environment_flag,
-    environment_text,
-)
-from haystack_integrations.components.pincite.ranker_call import (
+from haystack_integrations.components.pincite.ranking.circuit_breaker import CircuitBreaker
+from haystack_integrations.components.pincite.ranking.configured_ranker import configured_ranker, shown_name
+from haystack_integrations.components.pincite.ranking.ranker_call import (
     RankerDiedError,
     RankerOverdueError,
     UnusableRankingError,
     rank,
     rank_async,
 )
-from haystack_integrations.components.pincite.ranker_loading import RankerLoading
+from haystack_integrations.components.pincite.ranking.ranker_loading import RankerLoading
+from haystack_integrations.components.pincite.stages.environment import (
+    environment_count,
+    environment_flag,
+    environment_text,
+)
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError, PinciteError
 
 logger = logging.getLogger(__name__)

@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 from haystack import Document, component
-from haystack_integrations.components.pincite.inline_async import inline_async
+from haystack_integrations.components.pincite.stages.inline_async import inline_async
 from haystack_integrations.document_stores.pincite.spans import Extent, shared
 
 

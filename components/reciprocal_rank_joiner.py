@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from haystack import Document, component
-from haystack_integrations.components.pincite.inline_async import inline_async
+from haystack_integrations.components.pincite.stages.inline_async import inline_async
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 from haystack_integrations.document_stores.pincite.spans import shared
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 from haystack import Document, component
-from haystack_integrations.components.pincite.quotes import Place, best_place, find_quote
-from haystack_integrations.components.pincite.rule_sidecar import RULES_KEY, Rule, checked_rules
+from haystack_integrations.components.pincite.reading.quotes import Place, best_place, find_quote
+from haystack_integrations.components.pincite.reading.rule_sidecar import RULES_KEY, Rule, checked_rules
 from haystack_integrations.components.pincite.source_converter import Note
 from haystack_integrations.document_stores.pincite.spans import SpanDocument
 

@@ -5,10 +5,10 @@ import unicodedata
 from typing import Any
 
 from haystack import component
-from haystack_integrations.components.pincite.clean_text import clean_text
-from haystack_integrations.components.pincite.filter_check import checked_filters
-from haystack_integrations.components.pincite.inline_async import inline_async
-from haystack_integrations.components.pincite.scopes import all_of, scope_conditions
+from haystack_integrations.components.pincite.stages.clean_text import clean_text
+from haystack_integrations.components.pincite.stages.filter_check import checked_filters
+from haystack_integrations.components.pincite.stages.inline_async import inline_async
+from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 
 MAX_QUERY_CHARACTERS = 100_000

@@ -7,13 +7,13 @@ from typing import Any, TypedDict
 
 from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.dataclasses import ByteStream
-from haystack_integrations.components.pincite.data_text import DATA_SUFFIXES, read_data
-from haystack_integrations.components.pincite.docx_text import OLE_MAGIC, read_docx
-from haystack_integrations.components.pincite.extraction import Extracted, UnreadableError
-from haystack_integrations.components.pincite.html_text import read_html
-from haystack_integrations.components.pincite.pdf_text import read_pdf
-from haystack_integrations.components.pincite.source_meta import checked_meta
-from haystack_integrations.components.pincite.text_files import read_text
+from haystack_integrations.components.pincite.reading.data_text import DATA_SUFFIXES, read_data
+from haystack_integrations.components.pincite.reading.docx_text import OLE_MAGIC, read_docx
+from haystack_integrations.components.pincite.reading.extraction import Extracted, UnreadableError
+from haystack_integrations.components.pincite.reading.html_text import read_html
+from haystack_integrations.components.pincite.reading.pdf_text import read_pdf
+from haystack_integrations.components.pincite.reading.source_meta import checked_meta
+from haystack_integrations.components.pincite.reading.text_files import read_text
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 
 Source = str | Path | ByteStream

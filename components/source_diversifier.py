@@ -5,9 +5,9 @@ from collections import Counter
 from typing import Any, TypedDict
 
 from haystack import Document, component
-from haystack_integrations.components.pincite.inline_async import inline_async
 from haystack_integrations.components.pincite.intents import NamedSource
-from haystack_integrations.components.pincite.ordering import source_of
+from haystack_integrations.components.pincite.stages.inline_async import inline_async
+from haystack_integrations.components.pincite.stages.ordering import source_of
 
 
 class CappedSpan(TypedDict):

@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from haystack import Document, component, default_from_dict, default_to_dict
-from haystack_integrations.components.pincite.boundaries import cheapest, find_cuts
-from haystack_integrations.components.pincite.sections import (
+from haystack_integrations.components.pincite.reading.boundaries import cheapest, find_cuts
+from haystack_integrations.components.pincite.reading.sections import (
     Heading,
     Section,
     find_headings,

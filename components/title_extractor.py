@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from haystack import Document, component
-from haystack_integrations.components.pincite.case_captions import find_caption
-from haystack_integrations.components.pincite.display_names import CaseBook, covers, says
-from haystack_integrations.components.pincite.document_dates import find_date
-from haystack_integrations.components.pincite.file_names import FileName, read_file_name, telling
-from haystack_integrations.components.pincite.headings import Heading, find_heading, first_line, is_generic
-from haystack_integrations.components.pincite.letters import find_letter
-from haystack_integrations.components.pincite.name_words import HEBREW_HEADS, ONE_SIDED, ROLES
-from haystack_integrations.components.pincite.opening_text import Token, squeeze, tokenize
-from haystack_integrations.components.pincite.party_extraction import find_parties
-from haystack_integrations.components.pincite.party_mentions import Party
+from haystack_integrations.components.pincite.titles.case_captions import find_caption
+from haystack_integrations.components.pincite.titles.display_names import CaseBook, covers, says
+from haystack_integrations.components.pincite.titles.document_dates import find_date
+from haystack_integrations.components.pincite.titles.file_names import FileName, read_file_name, telling
+from haystack_integrations.components.pincite.titles.headings import Heading, find_heading, first_line, is_generic
+from haystack_integrations.components.pincite.titles.letters import find_letter
+from haystack_integrations.components.pincite.titles.name_words import HEBREW_HEADS, ONE_SIDED, ROLES
+from haystack_integrations.components.pincite.titles.opening_text import Token, squeeze, tokenize
+from haystack_integrations.components.pincite.titles.party_extraction import find_parties
+from haystack_integrations.components.pincite.titles.party_mentions import Party
 
 MAX_TITLE_CHARS = 200
 IDENTITY_OPENING_CHARS = 2_500

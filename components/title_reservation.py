@@ -4,9 +4,9 @@
 from dataclasses import replace
 
 from haystack import Document, component
-from haystack_integrations.components.pincite.inline_async import inline_async
 from haystack_integrations.components.pincite.intents import NamedSource
-from haystack_integrations.components.pincite.ordering import source_of
+from haystack_integrations.components.pincite.stages.inline_async import inline_async
+from haystack_integrations.components.pincite.stages.ordering import source_of
 from haystack_integrations.document_stores.pincite.spans import shared
 
 

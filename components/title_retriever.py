@@ -6,8 +6,8 @@ from typing import Any
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.intents import Degradation, Intent, NamedSource
-from haystack_integrations.components.pincite.leg import Rows, rows_of, rows_of_async
-from haystack_integrations.components.pincite.vocabulary import Vocabulary
+from haystack_integrations.components.pincite.naming.vocabulary import Vocabulary
+from haystack_integrations.components.pincite.stages.leg import Rows, rows_of, rows_of_async
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import Name, span_document, title, title_whole
 from haystack_integrations.document_stores.pincite.spans import shared

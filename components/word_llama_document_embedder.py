@@ -5,7 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
-from haystack_integrations.components.pincite.word_llama_model import WordLlamaModel, fingerprint, load_word_llama
+from haystack_integrations.components.pincite.embedding.word_llama_model import (
+    WordLlamaModel,
+    fingerprint,
+    load_word_llama,
+)
 
 
 @component

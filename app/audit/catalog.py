@@ -12,7 +12,8 @@ from psycopg.rows import dict_row
 # Every entry of an access control list in our schemas; a list that is not there stands for the default one, which lets
 # everybody execute functions.
 _GRANTS = """
-SELECT n.nspname AS schema, g.what, g.name, g.definer, coalesce(r.rolname, 'PUBLIC') AS grantee, a.privilege_type AS right
+SELECT n.nspname AS schema, g.what, g.name, g.definer,
+       coalesce(r.rolname, 'PUBLIC') AS grantee, a.privilege_type AS right
 FROM pg_namespace AS n
 CROSS JOIN LATERAL (
     SELECT 'schema' AS what, '' AS name, n.nspacl AS acl, n.nspowner AS owner, false AS definer

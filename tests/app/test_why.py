@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from haystack import Pipeline
-from haystack_integrations.components.pincite.word_llama_model import load_word_llama
+from haystack_integrations.components.pincite.embedding.word_llama_model import load_word_llama
 from haystack_integrations.components.pincite.word_llama_text_embedder import WordLlamaTextEmbedder
 from haystack_integrations.document_stores.pincite.database import Database
 from haystack_integrations.document_stores.pincite.source_writer import SourceWriter

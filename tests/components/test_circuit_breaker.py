@@ -2,7 +2,7 @@
 """Leaving a failing ranker alone, and trying it again."""
 
 import pytest
-from haystack_integrations.components.pincite.circuit_breaker import CircuitBreaker
+from haystack_integrations.components.pincite.ranking.circuit_breaker import CircuitBreaker
 
 
 class Clock:

@@ -12,9 +12,13 @@ from typing import Any
 
 import pytest
 from haystack import Pipeline
-from haystack_integrations.components.pincite.configured_ranker import configured_ranker, model_folder, shown_name
 from haystack_integrations.components.pincite.onnx_cross_encoder_ranker import OnnxCrossEncoderRanker
 from haystack_integrations.components.pincite.optional_reranker import OptionalReranker
+from haystack_integrations.components.pincite.ranking.configured_ranker import (
+    configured_ranker,
+    model_folder,
+    shown_name,
+)
 from haystack_integrations.components.pincite.voyage_reranker import VoyageReranker
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 from haystack_integrations.document_stores.pincite.spans import SpanDocument

@@ -2,7 +2,7 @@
 """Switches from the environment."""
 
 import pytest
-from haystack_integrations.components.pincite.environment import environment_count, environment_flag
+from haystack_integrations.components.pincite.stages.environment import environment_count, environment_flag
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 
 NAMES = ("PINCITE_TEST_SWITCH", "KB_TEST_SWITCH")

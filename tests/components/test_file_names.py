@@ -2,7 +2,7 @@
 """File names read as people read them (I4)."""
 
 import pytest
-from haystack_integrations.components.pincite.file_names import read_file_name, spell_name, telling
+from haystack_integrations.components.pincite.titles.file_names import read_file_name, spell_name, telling
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -2,7 +2,7 @@
 """Filters are refused with one line, or can be turned into SQL."""
 
 import pytest
-from haystack_integrations.components.pincite.filter_check import checked_filters
+from haystack_integrations.components.pincite.stages.filter_check import checked_filters
 from haystack_integrations.document_stores.pgvector.filters import _convert_filters_to_where_clause_and_params
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 from hypothesis import given

@@ -2,7 +2,7 @@
 """When a title shares a distinguishing word with a name (N6)."""
 
 import pytest
-from haystack_integrations.components.pincite.name_overlap import common_name_stands, names_overlap, parted
+from haystack_integrations.components.pincite.naming.name_overlap import common_name_stands, names_overlap, parted
 from hypothesis import given
 from hypothesis import strategies as st
 

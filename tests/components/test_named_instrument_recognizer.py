@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from haystack_integrations.components.pincite.named_instrument_recognizer import NamedInstrumentRecognizer
-from haystack_integrations.components.pincite.vocabulary import Vocabulary
+from haystack_integrations.components.pincite.naming.vocabulary import Vocabulary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 import pytest
 from haystack import Document, Pipeline
-from haystack_integrations.components.pincite.cross_encoder_model import ScoringGivenUpError, load_cross_encoder
 from haystack_integrations.components.pincite.onnx_cross_encoder_ranker import OnnxCrossEncoderRanker
+from haystack_integrations.components.pincite.ranking.cross_encoder_model import ScoringGivenUpError, load_cross_encoder
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 from onnx import TensorProto, helper
 

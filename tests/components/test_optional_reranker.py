@@ -7,8 +7,8 @@ import threading
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.rankers.meta_field import MetaFieldRanker
-from haystack_integrations.components.pincite.circuit_breaker import CircuitBreaker
 from haystack_integrations.components.pincite.optional_reranker import OptionalReranker
+from haystack_integrations.components.pincite.ranking.circuit_breaker import CircuitBreaker
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 from haystack_integrations.document_stores.pincite.spans import SpanDocument
 from hypothesis import given

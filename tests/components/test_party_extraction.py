@@ -2,9 +2,9 @@
 """Parties of an opening, with their short names (I4)."""
 
 import pytest
-from haystack_integrations.components.pincite.opening_text import squeeze, tokenize
-from haystack_integrations.components.pincite.party_extraction import find_parties
-from haystack_integrations.components.pincite.party_mentions import Party
+from haystack_integrations.components.pincite.titles.opening_text import squeeze, tokenize
+from haystack_integrations.components.pincite.titles.party_extraction import find_parties
+from haystack_integrations.components.pincite.titles.party_mentions import Party
 from hypothesis import given
 from hypothesis import strategies as st
 

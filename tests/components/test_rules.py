@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from haystack import Document
-from haystack_integrations.components.pincite.quotes import find_quote
-from haystack_integrations.components.pincite.rule_sidecar import checked_rules
+from haystack_integrations.components.pincite.reading.quotes import find_quote
+from haystack_integrations.components.pincite.reading.rule_sidecar import checked_rules
 from haystack_integrations.components.pincite.rule_splitter import RuleSplitter
 from haystack_integrations.components.pincite.span_splitter import SpanSplitter
 from haystack_integrations.document_stores.pincite.errors import BadInputError

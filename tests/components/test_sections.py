@@ -2,7 +2,7 @@
 """Headings in the forms that documents use, and none in running text."""
 
 import pytest
-from haystack_integrations.components.pincite.sections import find_headings, governing, place_name, sections_of
+from haystack_integrations.components.pincite.reading.sections import find_headings, governing, place_name, sections_of
 from hypothesis import given
 from hypothesis import strategies as st
 

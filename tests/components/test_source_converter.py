@@ -14,7 +14,7 @@ from docx.oxml.ns import nsdecls
 from haystack import Document
 from haystack.dataclasses import ByteStream
 from haystack_integrations.components.pincite.data_file_converter import DataFileConverter
-from haystack_integrations.components.pincite.data_text import pretty_json
+from haystack_integrations.components.pincite.reading.data_text import pretty_json
 from haystack_integrations.components.pincite.source_converter import SourceConverter
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 from hypothesis import given

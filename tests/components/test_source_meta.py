@@ -5,7 +5,7 @@ import datetime
 from typing import Any
 
 import pytest
-from haystack_integrations.components.pincite.source_meta import checked_meta
+from haystack_integrations.components.pincite.reading.source_meta import checked_meta
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 
 

@@ -2,7 +2,7 @@
 """Hebrew that a PDF holds as drawn is put into reading order; everything else stays as it is."""
 
 import pytest
-from haystack_integrations.components.pincite.visual_hebrew import is_visual, logical
+from haystack_integrations.components.pincite.reading.visual_hebrew import is_visual, logical
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from haystack_integrations.components.pincite.vocabulary import Vocabulary
-from haystack_integrations.components.pincite.word_tokens import tokenise
+from haystack_integrations.components.pincite.naming.vocabulary import Vocabulary
+from haystack_integrations.components.pincite.naming.word_tokens import tokenise
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st

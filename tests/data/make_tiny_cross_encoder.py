@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import onnx
+from haystack_integrations.components.pincite.embedding.word_llama_model import load_word_llama
 from haystack_integrations.components.pincite.source_converter import SourceConverter
 from haystack_integrations.components.pincite.span_splitter import SpanSplitter
 from haystack_integrations.components.pincite.title_extractor import TitleExtractor
-from haystack_integrations.components.pincite.word_llama_model import load_word_llama
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
