@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from haystack import Document
-from haystack_integrations.components.pincite import e5_model
+from haystack_integrations.components.pincite.embedding import e5_model
 from haystack_integrations.components.pincite.e5_document_embedder import E5DocumentEmbedder
 from haystack_integrations.components.pincite.e5_text_embedder import E5TextEmbedder
 
