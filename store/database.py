@@ -47,6 +47,8 @@ _SESSION_SETTINGS = {
     "search_path": "pg_catalog",
     # Row level security filters after the vector index: go on until enough rows are visible.
     "hnsw.iterative_scan": "relaxed_order",
+    # The planner thinks the title leg costly; compiling its plan at each search would take longer than the search.
+    "jit": "off",
 }
 
 SyncConnection: TypeAlias = psycopg.Connection[TupleRow]
