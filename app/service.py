@@ -28,6 +28,7 @@ from haystack_integrations.document_stores.pincite.database import Database, pin
 from haystack_integrations.document_stores.pincite.errors import DatabaseUnavailableError, PinciteError
 from haystack_integrations.document_stores.pincite.migrations import initialise
 from haystack_integrations.document_stores.pincite.source_changes import ReviewedRule, SourceState
+from haystack_integrations.document_stores.pincite.spans import plain_outputs
 from haystack_integrations.document_stores.pincite.tags import Tag
 from pincite.audit.answer import AuditAnswer
 from pincite.audit.quality import quality_check
@@ -236,7 +237,7 @@ class Service:
         pipeline, request = self._pipeline(corpus), _request(query, options)
         started = time.perf_counter()
         with stage_timings() as timings, _errors_unwrapped():
-            outputs = pipeline.run({"request": request}, include_outputs_from=observed)
+            outputs = plain_outputs(pipeline.run({"request": request}, include_outputs_from=observed))
         return Observation(_answer(corpus, query, outputs, timings, started), outputs)
 
     async def search_async(self, corpus: str, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
@@ -245,8 +246,10 @@ class Service:
         observed = set(pipeline.graph.nodes) if options.get("explain") else OBSERVED
         started = time.perf_counter()
         with stage_timings() as timings, _errors_unwrapped():
-            outputs = await pipeline.run_async(
-                {"request": request}, include_outputs_from=observed, concurrency_limit=len(LEGS) + 1
+            outputs = plain_outputs(
+                await pipeline.run_async(
+                    {"request": request}, include_outputs_from=observed, concurrency_limit=len(LEGS) + 1
+                )
             )
         response = _answer(corpus, query, outputs, timings, started)
         if options.get("explain"):

@@ -12,6 +12,7 @@ from haystack_integrations.components.pincite.stages.environment import environm
 from haystack_integrations.components.pincite.stages.ordering import source_of
 from haystack_integrations.document_stores.pincite import why_statements
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
+from haystack_integrations.document_stores.pincite.spans import plain_outputs
 from pincite.pipeline_trace import JOINER, Trace, searched_text, trace
 
 CAP = "diversifier"
@@ -52,7 +53,7 @@ class Run:
     def outputs(self) -> dict[str, dict[str, Any]]:
         """Outputs of all stages."""
         wanted = set(self.pipeline.graph.nodes)
-        return dict(self.pipeline.run({"request": dict(self.request)}, include_outputs_from=wanted))
+        return plain_outputs(self.pipeline.run({"request": dict(self.request)}, include_outputs_from=wanted))
 
     @cached_property
     def trace(self) -> Trace:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The span as it travels through a pipeline: an immutable Haystack Document with its locator in ``meta``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, TypeVar, cast, overload
 
@@ -111,6 +111,14 @@ class SharedList(Sequence[T]):
 def shared(items: Iterable[T]) -> list[T]:
     """The items as a :class:`SharedList`; typed as the list that the sockets of components declare."""
     return cast("list[T]", items if isinstance(items, SharedList) else SharedList(items))
+
+
+def plain_outputs(outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What the stages of a run gave, with plain lists where they shared theirs."""
+    return {
+        stage: {name: list(value) if isinstance(value, SharedList) else value for name, value in given.items()}
+        for stage, given in outputs.items()
+    }
 
 
 def span_id(corpus: str, source_id: str, kind: str, number: int) -> str:

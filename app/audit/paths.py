@@ -23,6 +23,7 @@ from haystack_integrations.document_stores.pincite.leg_statements import (
     title,
     title_whole,
 )
+from haystack_integrations.document_stores.pincite.spans import plain_outputs
 from haystack_integrations.document_stores.pincite.statements import Statement
 from pincite.passage import passage
 from pincite.why import why
@@ -163,7 +164,7 @@ STORE_PATHS: dict[str, Callable[[CorpusDocumentStore, Target, list[str] | None],
 
 def pipeline_ids(pipeline: Pipeline, request: Mapping[str, Any]) -> set[str]:
     """Ids of every span and source that any stage of a search held."""
-    outputs = pipeline.run({"request": dict(request)}, include_outputs_from=set(pipeline.graph.nodes))
+    outputs = plain_outputs(pipeline.run({"request": dict(request)}, include_outputs_from=set(pipeline.graph.nodes)))
     found: set[str] = set()
     for stage in outputs.values():
         for value in stage.values():

@@ -152,7 +152,7 @@ def test_gates_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None
     ("arguments", "said"),
     [
         (["bench", "nowhere", "--queries", QUESTIONS], "unknown corpus 'nowhere'"),
-        (["bench", "knowledge"], "Missing option '--queries'"),
+        (["bench", "knowledge"], "give either --queries FILE"),
         (["bench", "knowledge", "--queries", "none.jsonl"], "none.jsonl: cannot be read"),
         ([*BENCH, "--field", "title"], "no record has a question in field 'title'"),
         ([*BENCH, "--backend", "sparse"], "--backend is 'sparse': expected one of lexical"),

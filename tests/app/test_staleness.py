@@ -2,14 +2,17 @@
 """Stale vectors, metadata and reviews set by hand: what changes at once, what outlives the next ingestion (S1, S3)."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from haystack_integrations.components.pincite.fingerprinted_document_embedder import FingerprintedDocumentEmbedder
 from haystack_integrations.components.pincite.word_llama_document_embedder import WordLlamaDocumentEmbedder
+from haystack_integrations.document_stores.pincite.corpora import CorpusDefinition
+from haystack_integrations.document_stores.pincite.database import Database
 from haystack_integrations.document_stores.pincite.errors import BadInputError, ConfigurationError
+from haystack_integrations.document_stores.pincite.migrations import initialise
 from haystack_integrations.document_stores.pincite.stale_spans import StaleSpans
 from pincite import reembed as reembedding
 from pincite.cli import run
@@ -33,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def service(folder: Path, home: Path) -> Iterator[Service]:
+def service(folder: Path, own_home: Database) -> Iterator[Service]:
     """The library with three decisions and a pending rule; empty again after the test."""
     service = Service()
     assert service.ingest(CORPUS, [folder]).added == 3
@@ -281,13 +284,14 @@ def test_a_fingerprint_must_name_its_model() -> None:
     assert FingerprintedDocumentEmbedder(Model(prefix_meta=["title"]), "voyage-4;dim=1024").prefix_meta == ["title"]
 
 
-def test_a_stock_writer_says_which_embedder_it_used(make_corpus: Callable[..., str]) -> None:
+def test_a_stock_writer_says_which_embedder_it_used(own_home: Database) -> None:
     """A stock writer's mark in the metadata says which embedder it used."""
     from haystack import Document
     from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
     from haystack_integrations.document_stores.pincite.statements import Statement
 
-    store = CorpusDocumentStore(make_corpus(), groups=["*"])
+    initialise(own_home, [CorpusDefinition("stock_marks")])
+    store = CorpusDocumentStore("stock_marks", groups=["*"])
     document = Document(content=SENTENCE, embedding=[0.5] * 256, meta={"embedding_fingerprint": "mine;dim=256"})
     store.write_documents([document])
     marks = store.fetch(Statement("SELECT embedding_fingerprint AS mark FROM spans"), groups=["*"])

@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 from haystack import Document
-from haystack_integrations.components.pincite.embedding import e5_model
 from haystack_integrations.components.pincite.e5_document_embedder import E5DocumentEmbedder
 from haystack_integrations.components.pincite.e5_text_embedder import E5TextEmbedder
+from haystack_integrations.components.pincite.embedding import e5_model
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
