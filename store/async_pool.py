@@ -11,15 +11,11 @@ import asyncio
 import contextlib
 import weakref
 from collections.abc import AsyncIterator, Callable
-from typing import TypeAlias
 
-import psycopg
 from psycopg.pq import TransactionStatus
-from psycopg.rows import TupleRow
 
+from .connections import RESET, AsyncConnection
 from .errors import DatabaseUnavailableError
-
-AsyncConnection: TypeAlias = psycopg.AsyncConnection[TupleRow]
 
 
 class AsyncPool:
@@ -28,7 +24,6 @@ class AsyncPool:
 
     :param conninfo: how to connect.
     :param configure: called once with each new connection.
-    :param reset: SQL that brings a returned connection back to its first state.
     :param wait_seconds: how long a borrower waits for a free connection.
     """
 
@@ -37,13 +32,11 @@ class AsyncPool:
         conninfo: str,
         *,
         configure: Callable[[AsyncConnection], None],
-        reset: str,
         size: int = 10,
         wait_seconds: float = 30.0,
     ) -> None:
         self.conninfo = conninfo
         self._configure = configure
-        self._reset = reset.encode()
         self._size = size
         self._wait_seconds = wait_seconds
         self._free = asyncio.Semaphore(size)
@@ -70,7 +63,9 @@ class AsyncPool:
             try:
                 yield connection
                 if connection.pgconn.transaction_status == TransactionStatus.IDLE:
-                    await connection.execute(self._reset)
+                    if not connection.clean:
+                        await connection.execute(RESET, prepare=False)
+                    connection.clean = False
                     self._idle.append(connection)
             finally:
                 if connection not in self._idle:
@@ -90,7 +85,7 @@ class AsyncPool:
         self._idle.clear()
 
     async def _connect(self) -> AsyncConnection:
-        connection = await psycopg.AsyncConnection.connect(self.conninfo, autocommit=True)
+        connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
         self._configure(connection)
         self._all.add(connection)
         return connection

@@ -136,11 +136,8 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
         self, database: Database, statement: Statement, groups: list[str] | None, timeout_ms: int | None
     ) -> list[dict[str, Any]]:
         pool = database.sync_pool()
-        session, values = self._session(database, statement, groups, timeout_ms)
         with self._translated(), pool.connection() as connection:
-            # One round trip for BEGIN, role, statement and COMMIT.
-            with connection.pipeline(), connection.transaction():
-                connection.execute(session, values)
+            with connection.reading(self._session(database, statement, groups, timeout_ms)):
                 cursor = connection.cursor(row_factory=dict_row)
                 cursor.execute(statement.sql, statement.params)
             return cursor.fetchall()
@@ -149,18 +146,16 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
         self, database: Database, statement: Statement, groups: list[str] | None, timeout_ms: int | None
     ) -> list[dict[str, Any]]:
         pool = await database.async_pool()
-        session, values = self._session(database, statement, groups, timeout_ms)
         with self._translated():
             async with pool.connection() as connection:
-                async with connection.pipeline(), connection.transaction():
-                    await connection.execute(session, values)
+                async with connection.reading(self._session(database, statement, groups, timeout_ms)):
                     cursor = connection.cursor(row_factory=dict_row)
                     await cursor.execute(statement.sql, statement.params)
                 return await cursor.fetchall()
 
     def _session(
         self, database: Database, statement: Statement, groups: list[str] | None, timeout_ms: int | None
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> str:
         return session_query(
             self.corpus,
             search_path=database.search_path(self.schema_name),

@@ -14,18 +14,17 @@ import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import platformdirs
 import psycopg
 from pgvector.psycopg.vector import register_vector_info
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.rows import TupleRow
 from psycopg.sql import SQL, Composable
 from psycopg.types import TypeInfo
-from psycopg_pool import ConnectionPool
 
 from .async_pool import AsyncPool
+from .connections import AnyConnection, Connection, Pool, SyncConnection
 from .errors import ConfigurationError, DatabaseUnavailableError
 
 if TYPE_CHECKING:
@@ -37,9 +36,6 @@ _MINIMUM_VERSION = 15  # views with security_invoker
 _POOL_SIZE = 10
 _POOL_WAIT_SECONDS = 30.0
 _CONNECT_SECONDS = 10
-# Nothing should be left, since every query is a transaction of its own; this keeps one that forgot from leaking its
-# role to the next borrower. Not DISCARD ALL: that would also drop psycopg's prepared statements.
-_RESET = "RESET ROLE; RESET ALL"
 _SESSION_SETTINGS = {
     # psycopg prepares a repeated statement, and a generic plan would freeze the one that suited the first principal.
     "plan_cache_mode": "force_custom_plan",
@@ -50,9 +46,6 @@ _SESSION_SETTINGS = {
     # The planner thinks the title leg costly; compiling its plan at each search would take longer than the search.
     "jit": "off",
 }
-
-SyncConnection: TypeAlias = psycopg.Connection[TupleRow]
-SyncPool: TypeAlias = ConnectionPool[SyncConnection]
 
 
 class _Ready(NamedTuple):
@@ -94,7 +87,7 @@ class Database:
         self._lock = threading.RLock()
         self._server: EmbeddedServer | None = None
         self._ready: _Ready | None = None
-        self._sync_pool: SyncPool | None = None
+        self._sync_pool: Pool | None = None
         self._async_pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncPool] = weakref.WeakKeyDictionary()
         self._made_pools: list[AsyncPool] = []
         self.generation = 0  # grows with each recovery, so that of several callers only the first one recovers
@@ -150,7 +143,7 @@ class Database:
         finally:
             connection.close()
 
-    def sync_pool(self) -> SyncPool:
+    def sync_pool(self) -> Pool:
         """
         The open pool for blocking callers; starts the embedded server at first use.
 
@@ -160,14 +153,14 @@ class Database:
         with self._lock:
             ready = self._prepare()
             if self._sync_pool is None:
-                self._sync_pool = ConnectionPool(
+                self._sync_pool = Pool(
                     ready.conninfo,
+                    connection_class=Connection,
                     min_size=1,
                     max_size=_POOL_SIZE,
                     timeout=_POOL_WAIT_SECONDS,
                     kwargs={"autocommit": True},
                     configure=self.configure,
-                    reset=_reset,
                     name="pincite",
                     open=True,
                 )
@@ -182,12 +175,12 @@ class Database:
             ready = await asyncio.to_thread(self.prepare)
         pool = self._async_pools.get(loop)
         if pool is None or pool.conninfo != ready.conninfo:
-            pool = AsyncPool(ready.conninfo, configure=self.configure, reset=_RESET, size=_POOL_SIZE)
+            pool = AsyncPool(ready.conninfo, configure=self.configure, size=_POOL_SIZE)
             self._async_pools[loop] = pool
             self._made_pools.append(pool)
         return pool
 
-    def configure(self, connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
+    def configure(self, connection: AnyConnection) -> None:
         """Teach a connection the vector type without asking the server each time."""
         register_vector_info(connection, self.prepare().vector)
 
@@ -336,10 +329,6 @@ class Database:
     def database_values(self) -> dict[str, Composable]:
         """Placeholders of the SQL files in ``sql/database``."""
         return {"login": SQL("LOGIN" if self.url is None else "NOLOGIN")}
-
-
-def _reset(connection: psycopg.Connection[Any]) -> None:
-    connection.execute(_RESET)
 
 
 def _options(settings: dict[str, str]) -> str:

@@ -2,26 +2,34 @@
 """How a statement runs under the role of its corpus: its first query, and what database errors mean to a user."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import psycopg
 from psycopg import errors
-from psycopg.sql import SQL, Composed, Literal
+from psycopg.sql import Literal
 
 from .corpora import reader_role, schema_name
 from .errors import BadInputError, ConfigurationError, IsolationError, PinciteError, UnknownCorpusError
+from .scopes import SCOPE_SETTING, names_of, scope_setting
 
 PUBLIC_GROUP = "public"
 ALL_GROUPS = "*"
 
-_GUARDED = {"role", "session_authorization", "search_path", "pincite.groups", "transaction_read_only", "row_security"}
+_GUARDED = {
+    "role",
+    "session_authorization",
+    "search_path",
+    "pincite.groups",
+    SCOPE_SETTING,
+    "transaction_read_only",
+    "row_security",
+}
 
 
 def group_list(groups: list[str] | None) -> list[str]:
     """
     What the policies compare with. ``None`` is no principal and sees nothing (C3); any principal sees what is public.
     """
-    return [] if groups is None else [*groups, PUBLIC_GROUP]
+    return [] if groups is None else [*names_of(groups), PUBLIC_GROUP]
 
 
 def session_query(
@@ -33,9 +41,11 @@ def session_query(
     timeout_ms: int | None,
     role: str | None = None,
     read_only: bool = True,
-) -> tuple[Composed, dict[str, Any]]:
+) -> str:
     """
-    One SELECT that puts its transaction under the role of the corpus; every value is a parameter.
+    One SELECT that puts its transaction under the role of the corpus; every value is a quoted literal.
+
+    Literals and not parameters: so it travels together with the BEGIN before it.
 
     :param groups: groups of the principal, see :func:`group_list`.
     :param settings: further settings of the transaction; none that takes part in isolation.
@@ -45,8 +55,9 @@ def session_query(
     if forbidden:
         msg = f"corpus {corpus!r}: a statement may not set {', '.join(sorted(forbidden))}"
         raise IsolationError(msg)
-    wanted: dict[str, Any] = {
+    wanted: dict[str, str | list[str]] = {
         "pincite.groups": group_list(groups),
+        **scope_setting(groups),
         "search_path": search_path,
         "statement_timeout": str(timeout_ms or 0),
         **settings,
@@ -54,13 +65,14 @@ def session_query(
     if read_only:
         wanted["transaction_read_only"] = "on"
     wanted["role"] = role or reader_role(corpus)  # last: what comes before is still asked by pincite_app
-    calls, params = [], {}
-    for number, (name, value) in enumerate(wanted.items()):
-        key = f"v{number}"
-        cast = SQL("::text[]::text") if isinstance(value, list) else SQL("::text")
-        calls.append(SQL("set_config({}, {}{}, true)").format(Literal(name), SQL("%({})s").format(SQL(key)), cast))
-        params[key] = value
-    return SQL("SELECT ") + SQL(", ").join(calls), params
+    calls = [f"set_config({_literal(name)}, {_literal(value)}, true)" for name, value in wanted.items()]
+    return "SELECT " + ", ".join(calls)
+
+
+def _literal(value: str | list[str]) -> str:
+    if isinstance(value, list):
+        return Literal(value).as_string(None) + "::text[]::text"
+    return Literal(value).as_string(None)
 
 
 def translate(error: psycopg.Error, corpus: str) -> PinciteError | None:
@@ -77,6 +89,9 @@ def translate(error: psycopg.Error, corpus: str) -> PinciteError | None:
             return IsolationError(f"corpus {corpus!r} ({schema_name(corpus)}): the database refused the query: {text}")
         case errors.UndefinedFunction() | errors.UndefinedColumn():
             return ConfigurationError(f"corpus {corpus!r} was set up by another version ({text}); run: pincite init")
+        # Never set, or set by an earlier transaction and empty since.
+        case errors.UndefinedObject() | errors.InvalidTextRepresentation() if SCOPE_SETTING in text or "json" in text:
+            return IsolationError(f"corpus {corpus!r} is only read within its required scopes, and none was given")
         case errors.DataError() if "NUL" in text or "0x00" in text or "surrogates" in text:
             return BadInputError(f"corpus {corpus!r}: the query holds a character that no text can hold: {text}")
         case errors.DataException() if "dimensions" in text:

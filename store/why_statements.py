@@ -56,11 +56,9 @@ def hidden(database: Database, corpus: str, source: str, span: str | None) -> di
     Reads as the owner of the tables. The caller must have made sure that the principal sees all groups.
     """
     path = database.search_path(schema_name(corpus))
-    session, values = session_query(
-        corpus, search_path=path, groups=[], settings={}, timeout_ms=None, role=writer_role(corpus)
-    )
+    session = session_query(corpus, search_path=path, groups=[], settings={}, timeout_ms=None, role=writer_role(corpus))
     sql, _ = compose("why_hidden")
     with database.sync_pool().connection() as connection, connection.transaction():
-        connection.execute(session, values)
+        connection.execute(session)
         row = connection.cursor(row_factory=dict_row).execute(sql, {"source": source, "span": span}).fetchone()
     return dict(row) if row else None

@@ -20,7 +20,7 @@ def writer_session(database: Database, corpus: str, *, read_only: bool = False) 
     :raises UnknownCorpusError: the corpus was never initialised.
     :raises DatabaseUnavailableError: the database cannot be reached.
     """
-    session, values = session_query(
+    session = session_query(
         corpus,
         search_path=database.search_path(schema_name(corpus)),
         groups=None,
@@ -31,7 +31,7 @@ def writer_session(database: Database, corpus: str, *, read_only: bool = False) 
     )
     try:
         with database.sync_pool().connection() as connection, connection.transaction():
-            connection.execute(session, values)
+            connection.execute(session)
             yield connection
     except psycopg.Error as error:
         known = translate(error, corpus)
