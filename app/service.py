@@ -21,12 +21,13 @@ os.environ.setdefault(
 from haystack import Pipeline
 from haystack.core.errors import PipelineRuntimeError
 from haystack.utils import Secret
-from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions
+from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions, scope_values
 from haystack_integrations.document_stores.pincite.corpora import CorpusDefinition
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.database import Database, pincite_home
 from haystack_integrations.document_stores.pincite.errors import DatabaseUnavailableError, PinciteError
 from haystack_integrations.document_stores.pincite.migrations import initialise
+from haystack_integrations.document_stores.pincite.scopes import within
 from haystack_integrations.document_stores.pincite.source_changes import ReviewedRule, SourceState
 from haystack_integrations.document_stores.pincite.spans import plain_outputs
 from haystack_integrations.document_stores.pincite.tags import Tag
@@ -299,9 +300,10 @@ class Service:
         :raises BadInputError: there is no such span, or this principal may not see it, or not in this scope.
         """
         settings = load_corpora().corpus(corpus)
-        within = all_of(scope_conditions(scope or {}, settings.scopes, settings.required_scopes))
+        conditions = scope_conditions(scope or {}, settings.scopes, settings.required_scopes)
+        groups = within(_groups(principal), scope_values(conditions, settings.required_scopes))
         store = CorpusDocumentStore(corpus, database_url=_url())
-        return passage(store, span_id, groups=_groups(principal), filters=within)
+        return passage(store, span_id, groups=groups, filters=all_of(conditions))
 
     def tool(self, name: str, query: str = "", **options: Unpack[SearchOptions]) -> SearchResponse:
         """
@@ -387,6 +389,7 @@ def _definition(corpus: CorpusSettings) -> CorpusDefinition:
         minimum_rule_characters=corpus.minimum_rule_characters,
         span_kinds=list(corpus.spans),
         source_kind=corpus.source_kind,
+        required_scopes=list(corpus.required_scopes),
     )
 
 

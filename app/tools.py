@@ -7,6 +7,7 @@ from haystack_integrations.components.pincite.stages.scopes import all_of
 from haystack_integrations.document_stores.pincite.case_statements import scope_values
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.errors import BadInputError
+from haystack_integrations.document_stores.pincite.scopes import ANY_SCOPE, within
 from pincite.pipelines.corpora import ToolSettings
 from pincite.response import SearchResponse, result_of
 
@@ -44,7 +45,9 @@ def tool_options(
 
 
 def _scope_of_case(key: str, case_id: str, store: CorpusDocumentStore, groups: list[str] | None) -> str:
-    found = [row["value"] for row in store.fetch(scope_values(key, str(case_id).strip()), groups=groups)]
+    # Not a search: it says where one may go, and nothing of what is there.
+    anywhere = within(groups, ANY_SCOPE)
+    found = [row["value"] for row in store.fetch(scope_values(key, str(case_id).strip()), groups=anywhere)]
     if not found:
         raise BadInputError(f"no case {case_id!r:.80} in corpus '{store.corpus}'")
     if len(found) > 1:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a document is there at all for the principal, and if not, what may be said about it (C3, S1)."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from haystack_integrations.document_stores.pincite import why_statements
 from haystack_integrations.document_stores.pincite.execution import ALL_GROUPS
+from haystack_integrations.document_stores.pincite.scopes import SCOPE_SETTING, scope_setting
 from pincite.why_answer import Change, Remedy, Step
 from pincite.why_run import Run, Target
 
@@ -37,7 +39,14 @@ def presence(run: Run, source_id: str, span_id: str | None) -> tuple[Target, dic
     facts = why_statements.hidden(run.store.database, run.store.corpus, source_id, span_id)
     if facts is None or (span_id is not None and not facts["spans"]):
         return _absent(run, source_id, span_id, rows)
+    if facts["searchable"] and facts["searchable_spans"]:  # to be seen, and yet not here
+        return Absence(facts["title"], f"it lies outside {_asked_within(run)}", [_remedy("--scope of its own")])
     return _hidden(run.store.corpus, facts, span_id)
+
+
+def _asked_within(run: Run) -> str:
+    scope = json.loads(scope_setting(run.groups).get(SCOPE_SETTING, "{}"))
+    return " and ".join(f"{key} {value!r}" for key, value in scope.items()) or "what was asked"
 
 
 def _absent(run: Run, source_id: str, span_id: str | None, rows: list[dict[str, Any]]) -> Absence:

@@ -8,8 +8,9 @@ from haystack_integrations.components.pincite.search_request import checked_coun
 from haystack_integrations.components.pincite.stages.clean_text import clean_text
 from haystack_integrations.components.pincite.stages.filter_check import checked_filters
 from haystack_integrations.components.pincite.stages.inline_async import inline_async
-from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions
+from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions, scope_values
 from haystack_integrations.document_stores.pincite.errors import BadInputError
+from haystack_integrations.document_stores.pincite.scopes import within
 
 MAX_TOP_K = 100
 
@@ -64,15 +65,15 @@ class CaseRequest:
         if not isinstance(case_id, str) or not case_id.strip():
             raise BadInputError(f"case_id is {case_id!r:.80}: expected the case to start from")
         case = clean_text(case_id, "case_id")
-        within = scope_conditions(scope or {}, self.scopes, self.required_scopes)
+        scopes = scope_conditions(scope or {}, self.scopes, self.required_scopes)
         wanted = [] if filters in (None, {}) else [checked_filters(filters)]
         others = [_case("!=", case), _case("!=", None)]
         return {
             "case_id": case,
             "query": clean_text(query or "", "query"),
-            "groups": checked_groups(groups),
-            "own": all_of([*within, _case("==", case)]),
-            "others": all_of([*within, *others, *wanted]),
+            "groups": within(checked_groups(groups), scope_values(scopes, self.required_scopes)),
+            "own": all_of([*scopes, _case("==", case)]),
+            "others": all_of([*scopes, *others, *wanted]),
             "top_k": checked_count("top_k", top_k, MAX_TOP_K),
         }
 

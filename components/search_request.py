@@ -8,8 +8,9 @@ from haystack import component
 from haystack_integrations.components.pincite.stages.clean_text import clean_text
 from haystack_integrations.components.pincite.stages.filter_check import checked_filters
 from haystack_integrations.components.pincite.stages.inline_async import inline_async
-from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions
+from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions, scope_values
 from haystack_integrations.document_stores.pincite.errors import BadInputError
+from haystack_integrations.document_stores.pincite.scopes import within
 
 MAX_QUERY_CHARACTERS = 100_000
 MAX_TOP_K = 100
@@ -24,7 +25,7 @@ class SearchRequest:
     Takes a request, refuses what cannot be searched, and hands its parts to the stages.
 
     A scope is a piece of metadata that a corpus is divided by. It is added to the filters with AND, so no filter can
-    reach past it; a corpus that requires one refuses a search without it (C3).
+    reach past it; a corpus that requires one refuses a search without it, here and in the database (C3).
     """
 
     def __init__(self, scopes: list[str] | None = None, required_scopes: list[str] | None = None) -> None:
@@ -70,23 +71,22 @@ class SearchRequest:
         :param rerank: ``False`` skips the reranker.
         :param top_k: results wanted, 1 to 100.
         :param max_per_source: results of one source, 1 or more; ``None`` is the pipeline's own cap.
-        :returns: the same values, checked; ``scope`` is part of ``filters``.
+        :returns: the same values, checked; ``scope`` is part of ``filters``, and a required one goes with ``groups``
+            to every stage that reads, since the database asks for it.
         :raises BadInputError: one line that names the value and what would be right.
         """
+        conditions = scope_conditions(scope or {}, self.scopes, self.required_scopes)
+        wanted = [] if filters in (None, {}) else [checked_filters(filters)]
         return {
             "query": _checked_query(query),
-            "groups": checked_groups(groups),
-            "filters": self._scoped(None if filters in (None, {}) else checked_filters(filters), scope or {}),
+            "groups": within(checked_groups(groups), scope_values(conditions, self.required_scopes)),
+            "filters": all_of([*wanted, *conditions]),
             "matter": clean_text(matter, "matter") if matter else None,
             "names": names,
             "rerank": rerank,
             "top_k": checked_count("top_k", top_k, MAX_TOP_K),
             "max_per_source": None if max_per_source is None else checked_count("max_per_source", max_per_source),
         }
-
-    def _scoped(self, filters: dict[str, Any] | None, scope: dict[str, str]) -> dict[str, Any] | None:
-        conditions = scope_conditions(scope, self.scopes, self.required_scopes)
-        return all_of([*([filters] if filters else []), *conditions])
 
 
 def _checked_query(query: str) -> str:

@@ -49,7 +49,8 @@ class CorpusDefinition:
     ``dimension`` of its embeddings and ``text_search`` (a PostgreSQL text search configuration) are fixed when it is
     made. The rest can change (S1): ``minimum_characters`` of a searchable span and ``minimum_rule_characters`` of a
     rule's quote, ``required_meta`` of a searchable source, ``span_kinds`` that the corpus holds, and ``source_kind``,
-    which a source may repeat in its metadata but not contradict.
+    which a source may repeat in its metadata but not contradict. ``required_scopes`` are metadata keys: rows are read
+    only within one value of each (C3).
     """
 
     name: str
@@ -60,3 +61,4 @@ class CorpusDefinition:
     minimum_rule_characters: int = 20
     span_kinds: list[str] = field(default_factory=lambda: list(SPAN_KINDS))
     source_kind: str | None = None
+    required_scopes: list[str] = field(default_factory=list)

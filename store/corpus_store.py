@@ -17,6 +17,7 @@ from .corpora import check_corpus_name, reader_role, schema_name
 from .database import Database
 from .errors import BadInputError
 from .execution import group_list, session_query, translate, unknown_corpus
+from .scopes import scope_setting, within
 from .statements import Statement
 from .stock_writer import StockWriting
 from .text_search import server_configuration
@@ -36,6 +37,7 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
     :param database_url: a PostgreSQL URL; unset or empty for the embedded server of ``PINCITE_HOME``.
     :param groups: groups of the principal for whom the *stock* methods read (``filter_documents``, stock retrievers).
         ``None`` sees nothing, ``["*"]`` everything. :meth:`fetch` takes its groups with each call.
+    :param scope: the required scopes of the corpus (``{"practice_area": ..}``), for the stock methods as well.
     :param embedding_dimension: dimension of the embeddings, as the corpus was made with.
     :param text_search: text search of the corpus (``english``, ``hebrew``); the stock keyword retriever, which knows
         only configurations of the server, has to do with ``simple`` for Hebrew.
@@ -47,12 +49,14 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
         *,
         database_url: Secret | None = _DEFAULT_URL,
         groups: list[str] | None = None,
+        scope: dict[str, str] | None = None,
         embedding_dimension: int = 256,
         text_search: str = "english",
     ) -> None:
         self.corpus = check_corpus_name(corpus)
         self.database_url = database_url
         self.groups = groups
+        self.scope = scope
         self.text_search = text_search
         super().__init__(
             connection_string=database_url or _DEFAULT_URL,
@@ -72,6 +76,7 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
             corpus=self.corpus,
             database_url=self.database_url.to_dict() if self.database_url else None,
             groups=self.groups,
+            scope=self.scope,
             embedding_dimension=self.embedding_dimension,
             text_search=self.text_search,
         )
@@ -184,6 +189,7 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
         return {
             "role": role,
             "pincite.groups": "{" + listed + "}",
+            **scope_setting(groups),
             "search_path": self.database.search_path(self.schema_name),
             "hnsw.ef_search": str(_STOCK_EF_SEARCH),
             "hnsw.iterative_scan": "strict_order",
@@ -193,7 +199,7 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
         database = self.database
         database.prepare()
         role = reader_role(self.corpus) if kind == "reader" else self._writer_role()
-        return database.session_conninfo(self._session_settings(role, self.groups))
+        return database.session_conninfo(self._session_settings(role, within(self.groups, self.scope or {})))
 
     def _create_connection(self) -> psycopg.Connection[Any]:
         conninfo = self._stock_conninfo("reader")

@@ -89,15 +89,24 @@ def translate(error: psycopg.Error, corpus: str) -> PinciteError | None:
             return IsolationError(f"corpus {corpus!r} ({schema_name(corpus)}): the database refused the query: {text}")
         case errors.UndefinedFunction() | errors.UndefinedColumn():
             return ConfigurationError(f"corpus {corpus!r} was set up by another version ({text}); run: pincite init")
-        # Never set, or set by an earlier transaction and empty since.
-        case errors.UndefinedObject() | errors.InvalidTextRepresentation() if SCOPE_SETTING in text or "json" in text:
-            return IsolationError(f"corpus {corpus!r} is only read within its required scopes, and none was given")
         case errors.DataError() if "NUL" in text or "0x00" in text or "surrogates" in text:
             return BadInputError(f"corpus {corpus!r}: the query holds a character that no text can hold: {text}")
         case errors.DataException() if "dimensions" in text:
             return BadInputError(f"corpus {corpus!r}: an embedding of the wrong dimension: {text}")
         case _:
+            return _without_scope(error, text, corpus)
+
+
+def _without_scope(error: psycopg.Error, text: str, corpus: str) -> IsolationError | None:
+    """Whether a policy asked for the scope, which was never set, or by an earlier transaction and is empty since."""
+    match error:
+        case errors.UndefinedObject() if SCOPE_SETTING in text:
+            pass
+        case errors.InvalidTextRepresentation() if "type json" in text:
+            pass
+        case _:
             return None
+    return IsolationError(f"corpus {corpus!r} is only read within its required scopes, and none was given")
 
 
 def unknown_corpus(corpus: str) -> UnknownCorpusError:

@@ -18,6 +18,7 @@ from .corpora import CorpusDefinition, check_corpus_name, reader_role, schema_na
 from .database import Database, extension_schemas
 from .errors import ConfigurationError, DatabaseUnavailableError
 from .index_definitions import ensure_indexes
+from .scopes import scope_statements
 from .text_search import is_ours, server_configuration, word_functions
 
 DATABASE_SCOPE = ""
@@ -109,6 +110,7 @@ def _initialise_corpus(connection: psycopg.Connection[Any], definition: CorpusDe
                 "INSERT INTO pincite.corpora (name, dimension, text_search) VALUES (%s, %s, %s)", [corpus, *wanted]
             )
         _apply_settings(connection, definition)
+        _apply_scopes(connection, definition)
     ensure_indexes(connection, corpus)
     return applied
 
@@ -136,6 +138,23 @@ def _apply_settings(connection: psycopg.Connection[Any], definition: CorpusDefin
     if changed:  # the triggers judge each row anew
         connection.execute(SQL("UPDATE {}.sources SET title = title").format(schema))
         connection.execute(SQL("UPDATE {}.spans SET kind = kind").format(schema))
+
+
+def _apply_scopes(connection: psycopg.Connection[Any], definition: CorpusDefinition) -> None:
+    """The policies of the required scopes: made anew only when these change, since that locks the tables."""
+    schema, keys = schema_name(definition.name), list(definition.required_scopes)
+    state = connection.execute(
+        SQL(
+            "SELECT required_scopes, (SELECT count(*) FROM pg_policies WHERE schemaname = %s AND policyname = 'scope')"
+            " FROM {}.settings"
+        ).format(Identifier(schema)),
+        [schema],
+    ).fetchone()
+    if state == (keys, 2 if keys else 0):
+        return
+    for statement in scope_statements(schema, reader_role(definition.name), keys):
+        connection.execute(statement)
+    connection.execute(SQL("UPDATE {}.settings SET required_scopes = %s").format(Identifier(schema)), [keys])
 
 
 def _apply(

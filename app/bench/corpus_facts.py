@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.errors import BadInputError
+from haystack_integrations.document_stores.pincite.scopes import ANY_SCOPE, within
 from haystack_integrations.document_stores.pincite.statements import Statement
 from pincite.bench.metrics import Hit, touches
 from pincite.bench.queries import Label, Query
 
-# Labels say what is right, whoever asks: they are looked up for one who sees all.
-_ALL = ["*"]
+# Labels say what is right, whoever asks: they are looked up for one who sees all, in every scope.
+_ALL = within(["*"], ANY_SCOPE)
 
 _SOURCES = "SELECT source_id FROM sources WHERE source_id = ANY(%(ids)s)"
 _TEXTS = "SELECT source_id, text FROM sources WHERE source_id = ANY(%(ids)s)"
@@ -119,7 +120,7 @@ def sources_present(store: CorpusDocumentStore, source_ids: Iterable[str]) -> se
 def foreign_spans(store: CorpusDocumentStore, span_ids: Iterable[str], groups: list[str] | None) -> set[str]:
     """Ids that a search returned and that are no span of this corpus which these groups may see (C1, C3)."""
     wanted = set(span_ids)
-    rows = store.fetch(Statement(_KNOWN, {"ids": sorted(wanted)}), groups=groups)
+    rows = store.fetch(Statement(_KNOWN, {"ids": sorted(wanted)}), groups=within(groups, ANY_SCOPE))
     return wanted - {row["id"] for row in rows}
 
 

@@ -27,6 +27,12 @@ def scope_conditions(scope: Mapping[str, str], allowed: Sequence[str], required:
     return [_condition(key, scope[key]) for key in known if key in scope]
 
 
+def scope_values(conditions: Sequence[dict[str, Any]], keys: Sequence[str]) -> dict[str, str]:
+    """The values that conditions of :func:`scope_conditions` ask for, of these keys: what the database compares."""
+    asked = {condition["field"].removeprefix("meta."): condition["value"] for condition in conditions}
+    return {key: asked[key] for key in keys if key in asked}
+
+
 def all_of(conditions: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """The conditions joined by AND; one alone as it is, ``None`` for none."""
     if len(conditions) > 1:

@@ -24,7 +24,8 @@ def test_the_others_are_neither_the_case_nor_without_one() -> None:
         "operator": "AND",
         "conditions": [AREA, case("!=", asked["case_id"]), case("!=", None)],
     }
-    assert (asked["groups"], asked["query"], asked["top_k"]) == (["x"], "", 10)
+    groups = ["x", "scope:practice_area=levy"]
+    assert (asked["groups"], asked["query"], asked["top_k"]) == (groups, "", 10)
 
 
 def test_a_filter_narrows_the_others_only() -> None:
