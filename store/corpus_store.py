@@ -3,6 +3,7 @@
 
 import asyncio
 import contextlib
+import copy
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -219,6 +220,12 @@ class CorpusDocumentStore(StockWriting, PgvectorDocumentStore):
         if f"pincite_{self.corpus}_" in str(error):
             return unknown_corpus(self.corpus)
         return self.database.unavailable(error)
+
+    def _check_and_build_embedding_retrieval_query(self, *args: Any, **kwargs: Any) -> Any:
+        """The query of stock embedding retrievers, on the view that only has vectors which may be compared (S3)."""
+        reader = copy.copy(self)
+        reader.table_name = "fresh_documents"
+        return super(CorpusDocumentStore, reader)._check_and_build_embedding_retrieval_query(*args, **kwargs)
 
     def _initialize_table(self) -> None:
         """Nothing is made at query time; tables come from ``pincite init``."""

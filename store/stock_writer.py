@@ -11,6 +11,7 @@ from psycopg.sql import SQL, Identifier
 
 from .corpora import writer_role
 
+_TABLE = "spans"
 _DELETE_FAILED = "Could not delete all documents"
 
 
@@ -23,7 +24,7 @@ class _Writer(PgvectorDocumentStore):
             connection_string=store.connection_string,
             create_extension=False,
             schema_name=store.schema_name,
-            table_name=store.table_name,
+            table_name=_TABLE,  # the view that readers have shows vectors by an expression
             embedding_dimension=store.embedding_dimension,
         )
 
