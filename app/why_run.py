@@ -13,6 +13,7 @@ from haystack_integrations.components.pincite.stages.ordering import source_of
 from haystack_integrations.document_stores.pincite import why_statements
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.spans import plain_outputs
+from haystack_integrations.document_stores.pincite.vector_columns import KnownColumns
 from pincite.pipeline_trace import JOINER, Trace, searched_text, trace
 
 CAP = "diversifier"
@@ -122,10 +123,14 @@ class Run:
     def dense_rank(self, target: Target) -> dict[str, Any] | None:
         """``id``, ``score`` and ``rank`` of the nearest span, by an exact search; ``None`` if no vector compares."""
         given = self.inputs("dense")
+        if not given["query_embedding"]:
+            return None
+        fingerprint = given.get("fingerprint") or self.component("dense").fingerprint
         statement = why_statements.dense_rank(
             target.ids,
             given["query_embedding"],
-            fingerprint=given.get("fingerprint") or self.component("dense").fingerprint,
+            fingerprint=fingerprint,
+            column=KnownColumns.of(self.store.database, self.store.corpus).column(fingerprint),
             filters=self.filters,
         )
         rows = self.store.fetch(statement, groups=self.groups)

@@ -16,7 +16,8 @@ from typing import Any, LiteralString, TypedDict
 from haystack_integrations.document_stores.pgvector.filters import _convert_filters_to_where_clause_and_params
 from haystack_integrations.document_stores.pincite.spans import SpanDocument
 from haystack_integrations.document_stores.pincite.statements import Statement
-from psycopg.sql import SQL, Composed
+from haystack_integrations.document_stores.pincite.vector_columns import IN_FORCE, VectorColumn
+from psycopg.sql import SQL, Composed, Identifier
 
 # What a leg fetches of a span: never its embedding, which no later stage needs and each would copy.
 COLUMNS = SQL(
@@ -25,10 +26,8 @@ COLUMNS = SQL(
 )
 # Which vectors may be compared with that of a query (S3): fresh ones of its own embedder; of the corpus's, where the
 # caller names none.
-_SAME_FINGERPRINT = SQL("NOT s.stale AND s.embedding_fingerprint = %(fingerprint)s")
-_CORPUS_FINGERPRINT = SQL(
-    "NOT s.stale AND s.embedding_fingerprint IS NOT DISTINCT FROM (SELECT embedding_fingerprint FROM settings)"
-)
+_SAME_FINGERPRINT = SQL("{fresh}s.{mark} = %(fingerprint)s")
+_CORPUS_FINGERPRINT = SQL("{fresh}s.{mark} IS NOT DISTINCT FROM (SELECT embedding_fingerprint FROM settings)")
 # A word in a span's section heading counts as one in its text; ts_rank takes weights in the order D, C, B, A.
 SPAN_WEIGHTS = [1.0, 1.0, 1.0, 1.0]
 
@@ -41,16 +40,27 @@ def _query(name: str) -> LiteralString:
 
 
 def compose(
-    name: str, filters: dict[str, Any] | None = None, *, fingerprint: str | None = None
+    name: str,
+    filters: dict[str, Any] | None = None,
+    *,
+    fingerprint: str | None = None,
+    column: VectorColumn = IN_FORCE,
 ) -> tuple[Composed, dict[str, Any]]:
     """
     The SQL of a file in ``sql/query``, and the values of the filter in it.
 
     :param fingerprint: of the vector that rows are compared with; ``None``: that of the corpus's embedder.
+    :param column: which set of vectors to compare with.
     """
     clause, values = _filter_clause(filters)
     comparable = _SAME_FINGERPRINT if fingerprint is not None else _CORPUS_FINGERPRINT
-    return SQL(_query(name)).format(columns=COLUMNS, filter=SQL(clause), comparable=comparable), values
+    parts = {
+        "columns": COLUMNS,
+        "filter": SQL(clause),
+        "vector": Identifier("s", column.vector),
+        "comparable": comparable.format(fresh=column.fresh, mark=Identifier(column.fingerprint)),
+    }
+    return SQL(_query(name)).format(**parts), values
 
 
 def _filter_clause(filters: dict[str, Any] | None) -> tuple[LiteralString, dict[str, Any]]:
@@ -73,6 +83,7 @@ def dense(
     limit: int,
     ef_search: int,
     fingerprint: str | None = None,
+    column: VectorColumn = IN_FORCE,
     filters: dict[str, Any] | None = None,
 ) -> Statement:
     """
@@ -81,10 +92,11 @@ def dense(
     :param embedding: vector of the query.
     :param fingerprint: identity of its embedder; only fresh vectors of the same are compared (S3). ``None``: those of
         the embedder that the corpus is for.
+    :param column: where its vectors stand; in another set no row has its fingerprint.
     :param limit: rows wanted.
     :param ef_search: candidate list of the HNSW search, raised to ``limit`` at least: below it rows would be missing.
     """
-    sql, values = compose("dense", filters, fingerprint=fingerprint)
+    sql, values = compose("dense", filters, fingerprint=fingerprint, column=column)
     params = {"embedding": _vector(embedding), "limit": limit, "fingerprint": fingerprint, **values}
     # Filters and row level security take rows away after the index gave them: the scan then goes on for more.
     settings = {"hnsw.ef_search": str(max(ef_search, limit)), "hnsw.iterative_scan": "relaxed_order"}
@@ -220,7 +232,9 @@ def texts(ids: Sequence[str]) -> Statement:
     return Statement(sql, {"ids": list(ids)})
 
 
-def _vector(embedding: Sequence[float]) -> str:
+def _vector(embedding: Sequence[float]) -> str | None:
+    if not embedding:  # the embedder failed: nothing is near
+        return None
     return "[" + ",".join(map(repr, map(float, embedding))) + "]"
 
 

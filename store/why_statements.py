@@ -17,13 +17,19 @@ from .database import Database
 from .execution import session_query
 from .leg_statements import _query, _vector, compose
 from .statements import Statement
+from .vector_columns import IN_FORCE, VectorColumn
 
 
 def dense_rank(
-    ids: Sequence[str], embedding: Sequence[float], *, fingerprint: str | None, filters: dict[str, Any] | None
+    ids: Sequence[str],
+    embedding: Sequence[float],
+    *,
+    fingerprint: str | None,
+    column: VectorColumn = IN_FORCE,
+    filters: dict[str, Any] | None,
 ) -> Statement:
     """The nearest of some spans and its rank among all that the filters let pass, by an exact search."""
-    sql, values = compose("why_dense", filters, fingerprint=fingerprint)
+    sql, values = compose("why_dense", filters, fingerprint=fingerprint, column=column)
     return Statement(sql, {"ids": list(ids), "embedding": _vector(embedding), "fingerprint": fingerprint, **values})
 
 

@@ -14,7 +14,9 @@ scored AS (
     SELECT s.id, s.source_id, s.number,
            (SELECT coalesce(sum(t.idf * ts_rank(%(weights)s::real[], s.tsv, t.word)), 0) FROM terms AS t)
                / (0.7 + 0.3 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) AS words,
-           CASE WHEN {comparable} THEN s.embedding <=> %(embedding)s::vector END AS distance
+           CASE WHEN {comparable} THEN s.embedding <=> %(embedding)s::vector
+                WHEN s.beside_fingerprint = %(fingerprint)s THEN s.embedding_beside <=> %(embedding)s::vector
+           END AS distance
     FROM spans AS s
     WHERE s.source_id = ANY (%(sources)s)
 ),

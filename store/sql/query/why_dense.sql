@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The true rank of some spans in the dense leg: every vector is compared, so no index decides what is seen.
 WITH best AS (
-    SELECT s.id, s.embedding <=> %(embedding)s::vector AS distance
+    SELECT s.id, {vector} <=> %(embedding)s::vector AS distance
     FROM spans AS s
     WHERE s.id = ANY (%(ids)s) AND {comparable}
       {filter}
@@ -11,7 +11,7 @@ WITH best AS (
 SELECT b.id, 1 - b.distance AS score, 1 + (
     SELECT count(*)
     FROM spans AS s
-    WHERE (s.embedding <=> %(embedding)s::vector, s.id) < (b.distance, b.id)
+    WHERE ({vector} <=> %(embedding)s::vector, s.id) < (b.distance, b.id)
       AND {comparable}
       {filter}
 ) AS rank
