@@ -231,7 +231,7 @@ def title_standings(run: Run, target: Target) -> Iterator[Standing]:
         statement = leg.name_statement(intent, topic, run.filters)
         rows = run.store.fetch(statement._replace(params={**statement.params, "limit": 1000}), groups=run.groups)
         carrying = [row for row in rows if row["typed"] and (row["coverage"] or 0.0) >= leg.min_coverage]
-        rank = next((place for place, row in enumerate(rows, 1) if row["source_id"] == target.source_id), None)
+        rank = next((place for place, row in enumerate(rows, 1) if row["source"] == target.source_id), None)
         yield Standing(
             number,
             own[0]["score"] if own else None,

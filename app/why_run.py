@@ -150,7 +150,7 @@ class Run:
 
     def words(self, target: Target) -> list[dict[str, Any]]:
         """The words of the lexical query, rarest first, and which of them the target holds."""
-        statement = why_statements.words(self.text("lexical"), target.ids, text_search=self.store.text_search)
+        statement = why_statements.words(self.text("lexical"), target.ids)
         return self.store.fetch(statement, groups=self.groups)
 
     def inner_rank(self, target: Target) -> int | None:

@@ -79,9 +79,7 @@ def _standing(run: Run, target: Target, standing: Standing) -> str:
     intent = run.outputs["recognizer"]["intents"][standing.intent]
     params = leg.name_statement(intent, "", None).params
     words = run.store.fetch(
-        why_statements.name_words(
-            target.source_id, params["words"], params["naming"], text_search=run.store.text_search
-        ),
+        why_statements.name_words(target.source_id, params["words"], params["naming"]),
         groups=run.groups,
     )
     lacking = [word["word"] for word in words if word["naming"] and not word["in_opening"]]

@@ -31,7 +31,6 @@ def best_inside(pipeline: Pipeline, query: Query) -> list[Hit]:
         query.documents,
         query.text,
         embedder.run(query.text)["embedding"],
-        text_search=recovery.document_store.text_search,
         limit=K,
         lexical_weight=recovery.lexical_weight,
         dense_weight=recovery.dense_weight,

@@ -6,7 +6,7 @@ from typing import Any
 from haystack import Document, component
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.errors import AttributionError
-from haystack_integrations.document_stores.pincite.leg_statements import texts
+from haystack_integrations.document_stores.pincite.leg_statements import texts, texts_by_id
 from haystack_integrations.document_stores.pincite.statements import Statement
 
 
@@ -45,7 +45,7 @@ class AttributionGate:
         return texts([document.id for document in documents])
 
     def _check(self, documents: list[Document], rows: list[dict[str, Any]]) -> None:
-        there = {row["id"]: row["text"] for row in rows}
+        there = texts_by_id(rows)
         for document in documents:
             if there.get(document.id) != document.content:
                 place = f"{document.meta.get('source_id')} {document.meta.get('start')}-{document.meta.get('end')}"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Best-extent recovery: the spans that answer the topic, from inside the sources that the query names (N5)."""
 
-from dataclasses import replace
 from typing import Any
 
 from haystack import Document, component
@@ -10,7 +9,7 @@ from haystack_integrations.components.pincite.stages.leg import Rows, rows_of, r
 from haystack_integrations.components.pincite.stages.ordering import source_of
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import extents, span_document
-from haystack_integrations.document_stores.pincite.spans import shared
+from haystack_integrations.document_stores.pincite.spans import restated, shared
 from haystack_integrations.document_stores.pincite.statements import Statement
 
 
@@ -120,7 +119,6 @@ class BestExtentRecovery:
             sources,
             topic_query,
             query_embedding,
-            text_search=self.document_store.text_search,
             limit=self.spans_per_source,
             lexical_weight=self.lexical_weight,
             dense_weight=self.dense_weight,
@@ -147,7 +145,7 @@ class BestExtentRecovery:
     def _recovered(self, span: Document, rank: int, scale: float) -> Document:
         score = (span.score or 0.0) + scale * self.weight / (self.k + rank)
         legs = {**span.meta.get("_legs", {}), "recovery": rank}
-        return replace(span, score=score, meta={**span.meta, "_legs": legs, "_score_kind": "fused", "_recovered": True})
+        return restated(span, {**span.meta, "_legs": legs, "_score_kind": "fused", "_recovered": True}, score)
 
 
 def _in_turns(recovered: dict[str, list[Document]], matches: list[NamedSource]) -> list[Document]:

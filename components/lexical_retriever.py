@@ -75,7 +75,6 @@ class LexicalRetriever:
     def _statement(self, query: str, filters: dict[str, Any] | None) -> Statement:
         return lexical(
             query,
-            text_search=self.document_store.text_search,
             limit=self.top_k,
             rows=self.rows,
             words=self.max_words,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The document that the query names, first (N6 to N8, N12)."""
 
-from dataclasses import replace
 from typing import Any
 
 from haystack import Document, component
@@ -10,7 +9,7 @@ from haystack_integrations.components.pincite.naming.name_overlap import common_
 from haystack_integrations.components.pincite.naming.vocabulary import Vocabulary
 from haystack_integrations.components.pincite.stages.inline_async import inline_async
 from haystack_integrations.components.pincite.stages.ordering import source_of, stable_partition
-from haystack_integrations.document_stores.pincite.spans import shared
+from haystack_integrations.document_stores.pincite.spans import restated, shared
 
 
 @component
@@ -79,4 +78,4 @@ class NamedInstrumentPartition:
 
 
 def _marked(document: Document) -> Document:
-    return replace(document, meta={**document.meta, "_promoted": True})
+    return restated(document, {**document.meta, "_promoted": True}, document.score)

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The section around each candidate (N5)."""
 
-from dataclasses import replace
-
 from haystack import Document, component
 from haystack_integrations.components.pincite.stages.inline_async import inline_async
-from haystack_integrations.document_stores.pincite.spans import Extent, shared
+from haystack_integrations.document_stores.pincite.spans import Extent, restated, shared
 
 
 @component
@@ -21,11 +19,11 @@ class ParentExpansion:
         :param documents: candidates with ``parent_start`` and ``parent_end`` in ``meta`` where they have a parent.
         :returns: ``documents`` in the same order; ``meta["parent"]`` is an :class:`Extent` or ``None``.
         """
-        return {
-            "documents": shared(
-                [replace(document, meta={**document.meta, "parent": _parent_of(document)}) for document in documents]
-            )
-        }
+        return {"documents": shared([_with_parent(document) for document in documents])}
+
+
+def _with_parent(document: Document) -> Document:
+    return restated(document, {**document.meta, "parent": _parent_of(document)}, document.score)
 
 
 def _parent_of(document: Document) -> Extent | None:

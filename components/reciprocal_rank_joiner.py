@@ -3,13 +3,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.stages.inline_async import inline_async
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
-from haystack_integrations.document_stores.pincite.spans import shared
+from haystack_integrations.document_stores.pincite.spans import restated, shared
 
 DEFAULT_WEIGHTS = {"dense": 1.0, "lexical": 1.0, "title": 1.0}
 
@@ -122,7 +122,7 @@ class ReciprocalRankJoiner:
         # Ranks of an earlier fusion (text, before text and image, F2) stay to be explained.
         legs = {**candidate.private.get("_legs", {}), **candidate.ranks}
         meta = {**candidate.document.meta, **candidate.private, "_legs": legs, "_score_kind": "fused"}
-        return min(candidate.ranks.values()), replace(candidate.document, score=score, meta=meta)
+        return min(candidate.ranks.values()), restated(candidate.document, meta, score)
 
 
 def _check_weights(weights: dict[str, float], later_weights: dict[str, float]) -> None:

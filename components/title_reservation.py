@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reserved places for sources whose title is what the query names (N4, N12)."""
 
-from dataclasses import replace
-
 from haystack import Document, component
 from haystack_integrations.components.pincite.intents import NamedSource
 from haystack_integrations.components.pincite.stages.inline_async import inline_async
 from haystack_integrations.components.pincite.stages.ordering import source_of
-from haystack_integrations.document_stores.pincite.spans import shared
+from haystack_integrations.document_stores.pincite.spans import restated, shared
 
 
 @component
@@ -47,8 +45,8 @@ class TitleReservation:
             if hit.id in passed:
                 continue
             # A title leg of weight 0 is not in the fusion at all: its sum, and so its score, is 0.
-            span = fused.get(hit.id) or replace(hit, score=0.0, meta={**hit.meta, "_legs": {}, "_score_kind": "fused"})
-            admitted.append(replace(span, meta={**span.meta, "_reserved": True}))
+            span = fused.get(hit.id) or restated(hit, {**hit.meta, "_legs": {}, "_score_kind": "fused"}, 0.0)
+            admitted.append(restated(span, {**span.meta, "_reserved": True}, span.score))
         return {"documents": shared([*documents, *admitted])}
 
     def _entitled(self, title_documents: list[Document], matches: list[NamedSource]) -> list[Document]:

@@ -119,8 +119,14 @@ class TitleRetriever:
 
     def name_statement(self, intent: Intent, topic: str, filters: dict[str, Any] | None) -> Statement:
         """What is asked of the database for one named instrument: ``score`` and ``coverage`` of each source."""
-        text_search = self.document_store.text_search
-        return title(self._name(intent), topic, text_search=text_search, limit=self.top_k, filters=filters)
+        return title(
+            self._name(intent),
+            topic,
+            limit=self.top_k,
+            min_coverage=self.min_coverage,
+            margin=self.margin,
+            filters=filters,
+        )
 
     def _name(self, intent: Intent) -> Name:
         self.warm_up()
@@ -141,27 +147,23 @@ class TitleRetriever:
 
     def whole_statement(self, query: str, filters: dict[str, Any] | None) -> Statement:
         """What is asked of the database for a query that names nothing."""
-        return title_whole(query, text_search=self.document_store.text_search, limit=self.top_k, filters=filters)
+        return title_whole(query, limit=self.top_k, filters=filters)
 
     def _matches(self, found: list[Rows]) -> list[NamedSource]:
         matches: list[NamedSource] = []
         for number, rows in enumerate(found):
-            carrying = [row for row in rows if row["typed"] and (row["coverage"] or 0.0) >= self.min_coverage]
-            if not carrying:
-                continue
-            floor = carrying[0]["score"] * (1 - self.margin)
-            for row in carrying:
-                if row["score"] >= floor:
-                    title_text = str((row["meta"] or {}).get("title", row["source_id"]))
-                    matches.append({"source_id": row["source_id"], "title": title_text, "intent": number})
+            for row in rows:
+                if row["carries"] and row["id"]:
+                    title_text = str((row["meta"] or {}).get("title", row["source"]))
+                    matches.append({"source_id": row["source"], "title": title_text, "intent": number})
         return matches
 
     def _answer(
         self, found: list[Rows], matches: list[NamedSource], search_query: str, degraded: list[Degradation]
     ) -> dict[str, Any]:
-        # Where the name is carried, sources of the same type that do not carry it have no business in this leg.
+        # Where a name is carried, sources of the same type that do not carry it have no business in this leg.
         carrying = {match["source_id"] for match in matches}
-        kept = [[row for row in rows if not matches or row["source_id"] in carrying] for rows in found]
+        kept = [[row for row in rows if row["id"] and (not matches or row["source_id"] in carrying)] for rows in found]
         in_turns = {row["id"]: row for turn in zip_longest(*kept) for row in turn if row is not None}
         documents = [span_document(row, self.document_store.corpus) for row in in_turns.values()]
         return {"documents": shared(documents), "matches": matches, "search_query": search_query, "degraded": degraded}

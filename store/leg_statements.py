@@ -28,6 +28,9 @@ COLUMNS = SQL(
 # caller names none.
 _SAME_FINGERPRINT = SQL("{fresh}s.{mark} = %(fingerprint)s")
 _CORPUS_FINGERPRINT = SQL("{fresh}s.{mark} IS NOT DISTINCT FROM (SELECT embedding_fingerprint FROM settings)")
+# Planning some statements takes as long as running them, and their plan is the same whoever asks: it is made once a
+# connection. Not for those where the policy's share of visible rows decides which index is good.
+_ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
 # A word in a span's section heading counts as one in its text; ts_rank takes weights in the order D, C, B, A.
 SPAN_WEIGHTS = [1.0, 1.0, 1.0, 1.0]
 
@@ -103,20 +106,16 @@ def dense(
     return Statement(sql, params, settings)
 
 
-def lexical(
-    query: str, *, text_search: str, limit: int, rows: int, words: int, filters: dict[str, Any] | None = None
-) -> Statement:
+def lexical(query: str, *, limit: int, rows: int, words: int, filters: dict[str, Any] | None = None) -> Statement:
     """
     Spans by words, rare ones first.
 
-    :param text_search: text search configuration of the corpus.
     :param rows: the rarest words are looked up until the rows that hold them add up to this.
     :param words: at most so many of the query's rarest words take part, however long the query.
     """
     sql, values = compose("lexical", filters)
     params = {
         "query": query,
-        "text_search": text_search,
         "limit": limit,
         "rows": rows,
         "words": words,
@@ -139,20 +138,37 @@ class Name(TypedDict):
     aliases: list[str]
 
 
-def title(name: Name, topic: str, *, text_search: str, limit: int, filters: dict[str, Any] | None = None) -> Statement:
-    """Sources that carry a name, best first, each with its best span for the topic; ``coverage`` is 0..1."""
+def title(
+    name: Name,
+    topic: str,
+    *,
+    limit: int,
+    min_coverage: float,
+    margin: float,
+    filters: dict[str, Any] | None = None,
+) -> Statement:
+    """
+    Sources that share words with a name, best first; those that carry it with their best span for the topic.
+
+    A row has ``source``, ``score``, ``coverage`` (0..1, of the name's identifying words), ``typed`` (its title or
+    opening speaks of such an instrument) and ``carries``; the columns of the span are null where it does not.
+
+    :param min_coverage: what a source must hold of the name to carry it.
+    :param margin: how far below the best carrier's score another carrier may be, as a share of it.
+    """
     sql, values = compose("title", filters)
     qualifiers = [word for word, naming in zip(name["words"], name["naming"], strict=True) if naming]
     params = {
         **name,
         "pairs": [f"{first} {second}" for first, second in pairwise(qualifiers)],
         "topic": topic,
-        "text_search": text_search,
         "limit": limit,
+        "min_coverage": min_coverage,
+        "margin": margin,
         **_TITLE_CONSTANTS,
         **values,
     }
-    return Statement(sql, params)
+    return Statement(sql, params, _ONE_PLAN)
 
 
 # Chosen by measurement on 510 contracts (docs/decisions/title-leg.md).
@@ -169,22 +185,22 @@ _TITLE_CONSTANTS: dict[str, Any] = {
     "pair_bonus": 0.3,
     "excess": 0.02,
     "topic_words": 32,
+    "most_words": 64,
     "weights": SPAN_WEIGHTS,
 }
 
 
-def title_whole(query: str, *, text_search: str, limit: int, filters: dict[str, Any] | None = None) -> Statement:
+def title_whole(query: str, *, limit: int, filters: dict[str, Any] | None = None) -> Statement:
     """Titles that resemble a whole question by trigrams, each with its best span."""
     sql, values = compose("title_whole", filters)
     params = {
         "query": query,
-        "text_search": text_search,
         "limit": limit,
         "topic_words": 32,
         "weights": SPAN_WEIGHTS,
         **values,
     }
-    return Statement(sql, params)
+    return Statement(sql, params, _ONE_PLAN)
 
 
 def extents(
@@ -192,7 +208,6 @@ def extents(
     topic: str,
     embedding: Sequence[float],
     *,
-    text_search: str,
     limit: int,
     lexical_weight: float,
     dense_weight: float,
@@ -211,7 +226,6 @@ def extents(
         "sources": list(sources),
         "query": topic,
         "embedding": _vector(embedding),
-        "text_search": text_search,
         "limit": limit,
         "lexical_weight": lexical_weight,
         "dense_weight": dense_weight,
@@ -220,16 +234,26 @@ def extents(
         "weights": SPAN_WEIGHTS,
         "fingerprint": fingerprint,
     }
-    return Statement(sql, params)
+    return Statement(sql, params, _ONE_PLAN)
 
 
 def texts(ids: Sequence[str]) -> Statement:
-    """What stands at the locators of some spans, to compare with their texts."""
-    sql = SQL(
-        "SELECT s.id, substr(d.text, s.start_offset + 1, s.end_offset - s.start_offset) AS text"
-        " FROM spans AS s JOIN sources AS d USING (source_id) WHERE s.id = ANY (%(ids)s)"
-    )
-    return Statement(sql, {"ids": list(ids)})
+    """
+    What stands at the locators of some spans; :func:`texts_by_id` reads the rows.
+
+    One row a source, with the stretch from its first span to its last: PostgreSQL reads a text from its beginning to
+    find a character's place, so a piece for each span would read a long text as often.
+    """
+    return Statement(SQL(_query("texts")), {"ids": list(ids)}, _ONE_PLAN)
+
+
+def texts_by_id(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """From the rows of :func:`texts`: what stands at the locator of each span, by its id."""
+    return {
+        span: row["text"][start - row["first"] : end - row["first"]]
+        for row in rows
+        for span, start, end in zip(row["ids"], row["starts"], row["ends"], strict=True)
+    }
 
 
 def _vector(embedding: Sequence[float]) -> str | None:
@@ -256,4 +280,4 @@ def span_document(row: dict[str, Any], corpus: str) -> SpanDocument:
     }
     if row["statement"] is not None:
         meta["statement"] = row["statement"]
-    return SpanDocument(id=row["id"], content=row["content"], score=row.get("score"), meta=meta)
+    return SpanDocument.of(row["id"], row["content"], row.get("score"), meta)

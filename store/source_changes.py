@@ -8,7 +8,8 @@ from typing import Any, TypedDict, cast
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from .database import Database, SyncConnection
+from .connections import SyncConnection
+from .database import Database
 from .errors import BadInputError
 from .spans import SourceRecord
 from .writer_session import writer_session

@@ -9,8 +9,9 @@ import numpy as np
 from psycopg.sql import SQL, Composed, Identifier, Literal
 from psycopg.types.json import Jsonb
 
+from .connections import SyncConnection
 from .corpora import check_corpus_name, schema_name
-from .database import Database, SyncConnection
+from .database import Database
 from .errors import BadInputError
 from .index_definitions import BULK_INDEXES, drop_index, ensure_indexes
 from .source_changes import keep_by_hand, mark_overridden

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from .database import Database, SyncConnection
+from .connections import SyncConnection
+from .database import Database
 from .errors import BadInputError, ConfigurationError
 
 _HOLDER = "SELECT name, principal, corpora FROM pincite.token_holder(%s)"

@@ -33,14 +33,14 @@ def dense_rank(
     return Statement(sql, {"ids": list(ids), "embedding": _vector(embedding), "fingerprint": fingerprint, **values})
 
 
-def words(query: str, ids: Sequence[str], *, text_search: str) -> Statement:
+def words(query: str, ids: Sequence[str]) -> Statement:
     """The words of a query, rarest first, each with ``df``, ``cumulated`` and whether one of the spans holds it."""
-    return Statement(SQL(_query("why_words")), {"query": query, "ids": list(ids), "text_search": text_search})
+    return Statement(SQL(_query("why_words")), {"query": query, "ids": list(ids)})
 
 
-def name_words(source: str, words: Sequence[str], naming: Sequence[bool], *, text_search: str) -> Statement:
+def name_words(source: str, words: Sequence[str], naming: Sequence[bool]) -> Statement:
     """The words of a name: whether they identify, and where the source has them."""
-    params = {"source": source, "words": list(words), "naming": list(naming), "text_search": text_search}
+    params = {"source": source, "words": list(words), "naming": list(naming)}
     return Statement(SQL(_query("why_name")), params)
 
 

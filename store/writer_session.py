@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import psycopg
 
+from .connections import SyncConnection
 from .corpora import schema_name, writer_role
-from .database import Database, SyncConnection
+from .database import Database
 from .execution import session_query, translate
 
 

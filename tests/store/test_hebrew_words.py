@@ -57,13 +57,13 @@ def hebrew_store(database: Database, make_corpus: Callable[..., str]) -> Iterato
     writer = SourceWriter(database, name)
     writer.write_sources(records)
     writer.refresh_statistics()
-    store = CorpusDocumentStore(name, text_search="hebrew")
+    store = CorpusDocumentStore(name)
     yield store
     store.close()
 
 
 def _found(store: CorpusDocumentStore, query: str) -> list[str]:
-    statement = lexical(query, text_search="hebrew", limit=10, rows=2000, words=32)
+    statement = lexical(query, limit=10, rows=2000, words=32)
     return [row["source_id"] for row in store.fetch(statement, groups=["*"])]
 
 
@@ -102,8 +102,8 @@ def test_titles_are_likened_without_points(database: Database, make_corpus: Call
     text = "שורה ראשונה של דברים שנכתבו רק כדי שיהיה כאן מה לקרוא בבדיקה."
     span = SpanRecord("chunk", 0, 0, len(text), text, embedding=[1.0] * 256)
     SourceWriter(database, name).write_sources([SourceRecord("s", title, text, "h", "text/plain", spans=[span])])
-    store = CorpusDocumentStore(name, text_search="hebrew")
-    rows = store.fetch(title_whole("שיר השירים", text_search="hebrew", limit=3), groups=["*"])
+    store = CorpusDocumentStore(name)
+    rows = store.fetch(title_whole("שיר השירים", limit=3), groups=["*"])
     assert [(row["source_id"], row["score"]) for row in rows] == [("s", 1.0)]
     store.close()
 

@@ -55,7 +55,7 @@ def _source(name: str, groups: list[str]) -> SourceRecord:
 
 def test_the_same_rows_without_the_marks(database: Database) -> None:
     assert database.url is not None
-    words = lexical("landlord premises", text_search="english", limit=10, rows=100, words=8)
+    words = lexical("landlord premises", limit=10, rows=100, words=8)
     for corpus in ("one", "two"):
         store = CorpusDocumentStore(corpus, database_url=Secret.from_token(database.url))
         found = {tuple(groups or ["nobody"]): store.fetch(words, groups=groups) for groups in (None, [], ["ann"])}

@@ -125,7 +125,7 @@ def test_a_rule_is_found_by_its_statement(
     SourceWriter(database, corpus_store.corpus).refresh_statistics()
 
     def found(query: str) -> set[str]:
-        statement = lexical(query, text_search="english", limit=9, rows=100, words=9)
+        statement = lexical(query, limit=9, rows=100, words=9)
         return {row["kind"] for row in corpus_store.fetch(statement, groups=["*"])}
 
     assert found("left out") == {"rule"}

@@ -13,7 +13,7 @@ WITH terms AS MATERIALIZED (
 scored AS (
     SELECT s.id, s.source_id, s.number,
            (SELECT coalesce(sum(t.idf * ts_rank(%(weights)s::real[], s.tsv, t.word)), 0) FROM terms AS t)
-               / (0.7 + 0.3 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) AS words,
+               / (0.7::float8 + 0.3::float8 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) AS words,
            CASE WHEN {comparable} THEN s.embedding <=> %(embedding)s::vector
                 WHEN s.beside_fingerprint = %(fingerprint)s THEN s.embedding_beside <=> %(embedding)s::vector
            END AS distance

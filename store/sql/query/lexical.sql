@@ -20,7 +20,7 @@ probe AS (
 scored AS (
     SELECT s.id,
            (SELECT sum(t.idf * ts_rank(%(weights)s::real[], s.tsv, t.word)) FROM terms AS t WHERE t.place <= %(words)s)
-               / (0.7 + 0.3 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) AS score
+               / (0.7::float8 + 0.3::float8 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) AS score
     FROM probe CROSS JOIN spans AS s
     WHERE s.tsv @@ probe.words {filter}
     ORDER BY score DESC, s.id

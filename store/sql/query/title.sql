@@ -3,7 +3,7 @@
 -- frequency among titles and openings. A word in the title counts in full, one that stands only in the opening or the
 -- file name counts :opening, one found only further inside counts :body for each span, up to :body_most: a party is
 -- spoken of again and again. A word that no source has is looked up by trigrams (a typing error). The best forty are then told apart by phrases and by what else their titles say.
--- Each source comes with its best span for the topic, chosen in this statement.
+-- Each source that carries the name comes with its best span for the topic, chosen in this statement.
 WITH total AS MATERIALIZED (
     SELECT greatest(sources, 1)::float8 AS n FROM corpus_stats
 ),
@@ -12,6 +12,7 @@ words AS MATERIALIZED (
     FROM unnest(%(words)s::text[], %(naming)s::boolean[]) WITH ORDINALITY AS w(word, naming, place)
     CROSS JOIN LATERAL unnest(tsvector_to_array(words_of(w.word))) AS l(lexeme)
     LEFT JOIN identity_lexemes AS i USING (lexeme)
+    LIMIT %(most_words)s  -- also tells the planner that these lists are short: it would expect millions of rows
 ),
 variants AS MATERIALIZED (
     SELECT place, naming, lexeme AS variant, 1.0::float8 AS likeness, df FROM words WHERE df IS NOT NULL
@@ -31,6 +32,9 @@ variants AS MATERIALIZED (
             FROM identity_lexemes AS i
             WHERE length(w.lexeme) < 9 AND i.lexeme >= left(w.lexeme, 1) AND i.lexeme < left(w.lexeme, 1) || chr(1114111)
               AND length(i.lexeme) BETWEEN length(w.lexeme) - 1 AND length(w.lexeme) + 1
+              -- One slip leaves the beginning or the end as it is: cheap, and rules out nearly all.
+              AND (left(i.lexeme, (length(w.lexeme) - 2) / 2) = left(w.lexeme, (length(w.lexeme) - 2) / 2)
+                   OR right(i.lexeme, (length(w.lexeme) - 2) / 2) = right(w.lexeme, (length(w.lexeme) - 2) / 2))
               AND EXISTS (
                   SELECT FROM generate_series(1, length(w.lexeme) + 1) AS p(place)
                   CROSS JOIN LATERAL generate_series(p.place - 1, p.place + 1) AS q(place)
@@ -46,7 +50,7 @@ variants AS MATERIALIZED (
 ),
 weighted AS MATERIALIZED (
     SELECT v.place, v.naming, v.variant, v.likeness, v.likeness * ln(1 + (n - df + 0.5) / (df + 0.5)) AS weight,
-           quote_literal(variant)::tsquery AS anywhere, (quote_literal(variant) || ':A')::tsquery AS in_title,
+           quote_literal(variant)::tsquery AS word,
            sum(df) OVER rarest AS cumulated, row_number() OVER rarest AS rarity
     FROM variants AS v CROSS JOIN total
     WINDOW rarest AS (PARTITION BY naming ORDER BY df, variant)
@@ -63,17 +67,17 @@ mass AS MATERIALIZED (
 ),
 -- Only words that identify bring sources in: those of the type would bring in nearly all.
 probe AS (
-    SELECT string_agg(anywhere::text, '|')::tsquery AS words
+    SELECT string_agg(word::text, '|')::tsquery AS words
     FROM weighted WHERE naming AND (cumulated <= %(rows)s OR rarity = 1)
 ),
 hits AS (
     SELECT d.source_id, w.place, w.naming, w.weight AS carried,
-           w.weight * CASE WHEN d.identity_tsv @@ w.in_title THEN 1.0 ELSE %(opening)s END AS score
+           w.weight * CASE WHEN d.title_tsv @@ w.word THEN 1.0 ELSE %(opening)s END AS score
     FROM probe
     CROSS JOIN LATERAL (
-        SELECT source_id, identity_tsv FROM sources AS d WHERE d.identity_tsv @@ probe.words {filter}
+        SELECT source_id, title_tsv, identity_tsv FROM sources AS d WHERE d.identity_tsv @@ probe.words {filter}
     ) AS d
-    JOIN weighted AS w ON d.identity_tsv @@ w.anywhere
+    JOIN weighted AS w ON d.identity_tsv @@ w.word
     UNION ALL
     SELECT s.source_id, w.place, w.naming, s.share * w.unheard, s.share * w.unheard
     FROM (SELECT w.place, w.naming, w.lexeme, ln(1 + (n + 0.5) / 0.5) AS unheard FROM words AS w CROSS JOIN total) AS w
@@ -110,7 +114,7 @@ kinds AS MATERIALIZED (
     WHERE words <> ''
 ),
 titled AS (
-    SELECT r.source_id, r.score, r.coverage, r.naming, d.identity_tsv, ts_filter(d.identity_tsv, '{{a}}') AS title_tsv
+    SELECT r.source_id, r.score, r.coverage, r.naming, d.identity_tsv, d.title_tsv
     FROM ranked AS r JOIN sources AS d USING (source_id)
 ),
 named AS (
@@ -128,10 +132,15 @@ named AS (
                  SELECT sum(ln(1 + (n - i.df + 0.5) / (i.df + 0.5)))
                  FROM unnest(tsvector_to_array(t.title_tsv)) AS x(lexeme) JOIN identity_lexemes AS i USING (lexeme)
                  CROSS JOIN total
-                 WHERE x.lexeme NOT IN (SELECT variant FROM weighted)), 0)) AS score
+                 WHERE x.lexeme <> ALL (ARRAY(SELECT variant FROM weighted))), 0)) AS score
     FROM titled AS t
     ORDER BY score DESC, t.source_id
     LIMIT %(limit)s
+),
+-- Who carries the name: the best source of the type that holds enough of it, and those that come near.
+judged AS (
+    SELECT n.*, n.able AND n.score >= max(n.score) FILTER (WHERE n.able) OVER () * (1 - %(margin)s::float8) AS carries
+    FROM (SELECT n.*, n.typed AND coalesce(n.coverage, 0) >= %(min_coverage)s AS able FROM named AS n) AS n
 ),
 topic AS MATERIALIZED (
     SELECT ln(1 + (c.spans - l.df + 0.5) / (l.df + 0.5)) AS idf, quote_literal(l.lexeme)::tsquery AS word
@@ -140,14 +149,14 @@ topic AS MATERIALIZED (
     ORDER BY l.df, l.lexeme
     LIMIT %(topic_words)s
 )
-SELECT {columns}, h.score, h.coverage, h.typed
-FROM named AS h
-CROSS JOIN LATERAL (
+SELECT {columns}, h.source_id AS source, h.score, h.coverage, h.typed, h.carries
+FROM judged AS h
+LEFT JOIN LATERAL (
     SELECT s.*
     FROM spans AS s
-    WHERE s.source_id = h.source_id
+    WHERE h.carries AND s.source_id = h.source_id
     ORDER BY (SELECT coalesce(sum(t.idf * ts_rank(%(weights)s::real[], s.tsv, t.word)), 0) FROM topic AS t)
-                 / (0.7 + 0.3 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) DESC, s.number, s.id
+                 / (0.7::float8 + 0.3::float8 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) DESC, s.number, s.id
     LIMIT 1
-) AS s
+) AS s ON true
 ORDER BY h.score DESC, h.source_id

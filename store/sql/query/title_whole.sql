@@ -22,7 +22,7 @@ CROSS JOIN LATERAL (
     FROM spans AS s
     WHERE s.source_id = h.source_id
     ORDER BY (SELECT coalesce(sum(t.idf * ts_rank(%(weights)s::real[], s.tsv, t.word)), 0) FROM topic AS t)
-                 / (0.7 + 0.3 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) DESC, s.number, s.id
+                 / (0.7::float8 + 0.3::float8 * s.length / (SELECT greatest(average_length, 1) FROM corpus_stats)) DESC, s.number, s.id
     LIMIT 1
 ) AS s
 ORDER BY h.score DESC, h.source_id
