@@ -13,6 +13,7 @@ from pincite.pipelines.corpora import corpus as corpus_settings
 from pincite.pipelines.corpus_check import check_corpus
 from pincite.pipelines.fusion_check import check_fusion
 from pincite.pipelines.parameter_check import check_component
+from pincite.pipelines.staged_pipeline import StagedPipeline
 from pincite.pipelines.strict_yaml import YamlText, did_you_mean, parse_yaml
 
 Kind = Literal["query", "indexing", "similar"]
@@ -55,7 +56,8 @@ def load_pipeline(corpus: str, kind: Literal["query", "indexing"]) -> Pipeline:
     """
     The query or the indexing pipeline of a corpus, checked.
 
-    The pipeline equals what ``haystack.Pipeline.load`` makes of the same file; only the checks are added (A5).
+    The pipeline gives what ``haystack.Pipeline.load`` of the same file gives; the checks are added, and it wastes less
+    time between its stages (A5, :class:`.StagedPipeline`).
 
     :raises BadInputError: there is no such corpus.
     :raises ConfigurationError: one line that names file, line, component, key, the value found and what is right.
@@ -135,7 +137,7 @@ def _perhaps(stage: str, others: list[str]) -> str:
 
 def _build(source: YamlText) -> Pipeline:
     without_components: dict[str, Any] = {**source.data, "components": {}, "connections": []}
-    pipeline = Pipeline.from_dict(without_components)
+    pipeline: Pipeline = StagedPipeline.from_dict(without_components)
     for name, entry in source.data["components"].items():
         # One at a time, since Haystack's own message for a component that fails is a page of JSON.
         try:

@@ -70,7 +70,7 @@ def test_every_pipeline_file_belongs_to_a_corpus() -> None:
 def test_plain_haystack_loads_the_same(corpus: str, kind: Kind, file: str) -> None:
     with resources.files("pincite.pipelines").joinpath(file).open(encoding="utf-8") as text:
         plain = Pipeline.load(text)
-    assert load(corpus, kind) == plain
+    assert load(corpus, kind).to_dict() == plain.to_dict()
     assert unordered(Pipeline.loads(plain.dumps())) == unordered(plain)
 
 
