@@ -11,6 +11,7 @@ from haystack_integrations.components.pincite.stages.inline_async import inline_
 from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions, scope_values
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 from haystack_integrations.document_stores.pincite.scopes import within
+from haystack_integrations.document_stores.pincite.spans import shared
 
 MAX_TOP_K = 100
 
@@ -68,10 +69,11 @@ class CaseRequest:
         scopes = scope_conditions(scope or {}, self.scopes, self.required_scopes)
         wanted = [] if filters in (None, {}) else [checked_filters(filters)]
         others = [_case("!=", case), _case("!=", None)]
+        asked = within(checked_groups(groups), scope_values(scopes, self.required_scopes))
         return {
             "case_id": case,
             "query": clean_text(query or "", "query"),
-            "groups": within(checked_groups(groups), scope_values(scopes, self.required_scopes)),
+            "groups": None if asked is None else shared(asked),
             "own": all_of([*scopes, _case("==", case)]),
             "others": all_of([*scopes, *others, *wanted]),
             "top_k": checked_count("top_k", top_k, MAX_TOP_K),

@@ -10,6 +10,7 @@ from haystack_integrations.components.pincite.naming.query_sentence import Sente
 from haystack_integrations.components.pincite.naming.topic_text import topic_text
 from haystack_integrations.components.pincite.naming.vocabulary import Vocabulary
 from haystack_integrations.components.pincite.stages.inline_async import inline_async
+from haystack_integrations.document_stores.pincite.spans import shared
 
 
 @component
@@ -63,7 +64,7 @@ class NamedInstrumentRecognizer:
             return {"intents": [], "topic_query": query, "title_query": query}
         ranges = sorted({(instrument.start, instrument.end) for instrument in found})
         title_query = " ".join(dict.fromkeys(intent["title_query"] for intent in intents))
-        return {"intents": intents, "topic_query": topic_text(sentence, ranges), "title_query": title_query}
+        return {"intents": shared(intents), "topic_query": topic_text(sentence, ranges), "title_query": title_query}
 
 
 def _intent(instrument: NamedInstrument) -> Intent:

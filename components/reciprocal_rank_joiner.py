@@ -36,7 +36,7 @@ def reciprocal_rank_score(ranks: dict[str, int], weights: dict[str, float], k: i
 @dataclass(slots=True)
 class _Candidate:
     document: Document
-    ranks: dict[str, int] = field(default_factory=dict)
+    ranks: dict[str, int]
     private: dict[str, Any] = field(default_factory=dict)
 
 
@@ -108,20 +108,21 @@ class ReciprocalRankJoiner:
         # In the order of `weights`, never of arrival: where legs return the same span, the first one's object is kept.
         for leg in self._active:
             for rank, document in enumerate(legs.get(leg, []), start=1):
-                candidate = candidates.setdefault(document.id, _Candidate(document))
-                if leg in candidate.ranks:
-                    continue
-                candidate.ranks[leg] = rank
-                for key, value in document.meta.items():
-                    if key.startswith("_"):
-                        candidate.private.setdefault(key, value)
+                candidate = candidates.get(document.id)
+                if candidate is None:
+                    candidates[document.id] = _Candidate(document, {leg: rank})
+                elif leg not in candidate.ranks:
+                    candidate.ranks[leg] = rank
+                    for key, value in document.meta.items():
+                        if key.startswith("_") and key not in candidate.document.meta:
+                            candidate.private.setdefault(key, value)
         return candidates
 
     def _fuse(self, candidate: _Candidate) -> tuple[int, Document]:
         score = reciprocal_rank_score(candidate.ranks, self._active, self.k, self._bonus) / self._largest
         # Ranks of an earlier fusion (text, before text and image, F2) stay to be explained.
-        legs = {**candidate.private.get("_legs", {}), **candidate.ranks}
-        meta = {**candidate.document.meta, **candidate.private, "_legs": legs, "_score_kind": "fused"}
+        meta = {**candidate.document.meta, **candidate.private, "_score_kind": "fused"}
+        meta["_legs"] = {**meta.get("_legs", {}), **candidate.ranks}
         return min(candidate.ranks.values()), restated(candidate.document, meta, score)
 
 

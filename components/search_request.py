@@ -11,6 +11,7 @@ from haystack_integrations.components.pincite.stages.inline_async import inline_
 from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions, scope_values
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 from haystack_integrations.document_stores.pincite.scopes import within
+from haystack_integrations.document_stores.pincite.spans import shared
 
 MAX_QUERY_CHARACTERS = 100_000
 MAX_TOP_K = 100
@@ -77,9 +78,10 @@ class SearchRequest:
         """
         conditions = scope_conditions(scope or {}, self.scopes, self.required_scopes)
         wanted = [] if filters in (None, {}) else [checked_filters(filters)]
+        asked = within(checked_groups(groups), scope_values(conditions, self.required_scopes))
         return {
             "query": _checked_query(query),
-            "groups": within(checked_groups(groups), scope_values(conditions, self.required_scopes)),
+            "groups": None if asked is None else shared(asked),
             "filters": all_of([*wanted, *conditions]),
             "matter": clean_text(matter, "matter") if matter else None,
             "names": names,
