@@ -16,6 +16,7 @@ from haystack_integrations.document_stores.pincite.source_changes import (
 )
 from haystack_integrations.document_stores.pincite.source_writer import SourceWriter
 from haystack_integrations.document_stores.pincite.stale_spans import StaleSpans
+from haystack_integrations.document_stores.pincite.vector_sets import VectorSets
 from pincite.embedders import document_embedder
 from pincite.pipelines.loader import load_pipeline
 
@@ -38,7 +39,8 @@ def set_meta(corpus: str, source_id: str, changes: Mapping[str, str | None]) -> 
     database = Database.current()
     embedder = document_embedder(load_pipeline(corpus, "indexing"), corpus)
     # The database has to know which metadata a vector depends on before it changes.
-    StaleSpans(database, corpus, embedder.fingerprint).expect(embedder.embedded_meta)
+    if VectorSets(database, corpus).state().column(embedder.fingerprint) is not None:
+        StaleSpans(database, corpus, embedder.fingerprint).expect(embedder.embedded_meta)
     state = change_source(database, corpus, source_id, {key: checked.get(key) for key in changes})
     SourceWriter(database, corpus).refresh_statistics()  # its words are new to the title and lexical legs
     return state

@@ -24,11 +24,16 @@ def reembed(
     *,
     corpus: Corpus,
     everything: Annotated[bool, typer.Option("--all", help="Embed every span anew, not only stale ones.")] = False,
+    finished: Annotated[
+        bool, typer.Option("--finish", help="Drop the vectors of the embedder that the corpus is not for any more.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give stale spans new vectors.
+    """Give stale spans new vectors, also those of another embedder.
 
-    In batches; when it is interrupted, the next run does the rest. Searches go on meanwhile.
+    In batches; when it is interrupted, the next run does the rest. Searches go on meanwhile. If the configured embedder
+    is another one than the corpus is for, its vectors are made beside the old ones and then put in force; --finish
+    drops the old ones, once every program has the new configuration.
     """
     from dataclasses import asdict
 
@@ -36,6 +41,18 @@ def reembed(
     from pincite.progress import ingest_progress
     from pincite.service import Service
 
+    if finished:
+        if everything:
+            from haystack_integrations.document_stores.pincite.errors import BadInputError
+
+            raise BadInputError("reembed takes --all or --finish, not both")
+        with Service(config=context.obj) as service:
+            end = service.finish_reembedding(corpus)
+        if as_json:
+            write_json(asdict(end), sys.stdout)
+        else:
+            print(f"{corpus}: dropped the vectors of {end.dropped}" if end.dropped else f"{corpus}: nothing to drop")
+        return
     with Service(config=context.obj) as service, ingest_progress(sys.stderr) as progress:
         report = service.reembed(corpus, everything=everything, progress=progress)
     if as_json:
@@ -43,6 +60,9 @@ def reembed(
     else:
         left = f"; {report.left:,} changed meanwhile and are left for the next run" if report.left else ""
         print(f"{corpus}: {report.embedded:,} spans embedded in {report.seconds:.1f} s{left}")
+        if report.replaces:
+            print(f"{corpus} is for {report.fingerprint}; the vectors of {report.replaces} are kept for searches with")
+            print(f"the configuration before; when there are none any more: pincite reembed {corpus} --finish")
     raise typer.Exit(PARTLY if report.left else DONE)
 
 

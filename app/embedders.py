@@ -30,14 +30,25 @@ def document_embedder(pipeline: Pipeline, corpus: str) -> DocumentEmbedder:
     :raises ConfigurationError: there is none, or nothing says which vectors it makes.
     """
     for name, writer in pipeline.graph.nodes(data="instance"):
-        if not isinstance(writer, SpanWriter):
-            continue
-        for sender, _, data in pipeline.graph.in_edges(name, data=True):
-            if data["to_socket"].name == "documents":
-                return _described(sender, pipeline.get_component(sender), writer, corpus)
+        if isinstance(writer, SpanWriter) and (sender := _sender(pipeline, name)):
+            return _described(sender, pipeline.get_component(sender), writer, corpus)
     raise ConfigurationError(
         f"corpus {corpus!r}: its indexing pipeline has no SpanWriter, so nothing says how it embeds"
     )
+
+
+def embedder_names(pipeline: Pipeline) -> set[str]:
+    """The stages of an indexing pipeline that only make vectors."""
+    writers = [name for name, stage in pipeline.graph.nodes(data="instance") if isinstance(stage, SpanWriter)]
+    return {sender for name in writers if (sender := _sender(pipeline, name))}
+
+
+def _sender(pipeline: Pipeline, writer: str) -> str | None:
+    """What feeds the documents of a writer."""
+    for sender, _, data in pipeline.graph.in_edges(writer, data=True):
+        if data["to_socket"].name == "documents":
+            return str(sender)
+    return None
 
 
 def _described(name: str, component: Any, writer: SpanWriter, corpus: str) -> DocumentEmbedder:

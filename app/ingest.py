@@ -16,7 +16,7 @@ from haystack_integrations.document_stores.pincite.source_writer import HeldSour
 from pincite.indexing_settings import settings_hash
 from pincite.ingest_batches import Item, batches, run_batches
 from pincite.pipelines.corpora import CorpusSettings
-from pincite.reembed import reembed
+from pincite.reembed import ready_to_write, refresh
 from pincite.source_files import Walk, checked_prefix, walk
 from pincite.source_metadata import RULES_SUFFIX, given_meta, given_rules, option_meta, sidecar_of
 
@@ -96,11 +96,13 @@ def ingest(
     :param progress: Called after each batch, and before the indexes are built.
     :raises BadInputError: A path that is not there, metadata that the contract does not allow, or two files that would
         be one source; nothing is changed then.
+    :raises ConfigurationError: The corpus is for another embedder than the indexing pipeline's.
     :raises DatabaseUnavailableError: The database went away; what was written stays.
     """
     started = time.monotonic()
     options = option_meta(meta)
     writer = SourceWriter(Database.current(), settings.name)
+    ready_to_write(settings.name)
     held = writer.held_sources()
     found = walk(paths, as_name, held)
     report = IngestReport(
@@ -132,7 +134,7 @@ def ingest(
 
 def _reembed(corpus: str, tell: Callable[[Progress], None]) -> int:
     """What this run did not write anew, and whose vector does not belong to it any more (S3)."""
-    return reembed(corpus, progress=lambda done, of, source_id: tell(Progress(EMBEDDING, done, of, source_id))).embedded
+    return refresh(corpus, progress=lambda done, of, source_id: tell(Progress(EMBEDDING, done, of, source_id))).embedded
 
 
 def _settle(writer: SourceWriter) -> None:

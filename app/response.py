@@ -54,7 +54,19 @@ class SearchResponse(TypedDict):
 
 
 # Stages whose outputs make the answer.
-OBSERVED = {"request", "recognizer", "title", "dense", "lexical", "recovery", "reranker", "named", "attribution"}
+OBSERVED = {
+    "request",
+    "recognizer",
+    "title",
+    "text_embedder",
+    "dense",
+    "lexical",
+    "recovery",
+    "reranker",
+    "named",
+    "attribution",
+}
+_NOTING = ("title", "text_embedder", "dense", "lexical", "recovery")
 
 
 def search_response(
@@ -67,7 +79,8 @@ def search_response(
     :param timings: milliseconds per stage.
     :param total_ms: of the whole run.
     """
-    degraded = [note for stage in ("title", "dense", "lexical", "recovery") for note in outputs[stage]["degraded"]]
+    # Only an embedder that may fail says whether it did.
+    degraded = [note for stage in _NOTING if stage in outputs for note in outputs[stage].get("degraded", [])]
     return {
         "corpus": corpus,
         "query": outputs["request"]["query"] if "request" in outputs else query,

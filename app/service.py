@@ -40,7 +40,7 @@ from pincite.ingest import EMBEDDING, IngestReport, Progress, ingest
 from pincite.passage import Passage, passage
 from pincite.pipelines.corpora import CorpusSettings, ToolSettings, load_corpora
 from pincite.pipelines.loader import load_pipeline, load_tool_pipeline
-from pincite.reembed import ReembedReport, reembed
+from pincite.reembed import FinishReport, ReembedReport, finish, reembed
 from pincite.response import OBSERVED, SearchResponse, search_response
 from pincite.search_log import asked_through, search_log
 from pincite.status import status
@@ -164,7 +164,9 @@ class Service:
         self, corpus: str, *, everything: bool = False, progress: Callable[[Progress], None] | None = None
     ) -> ReembedReport:
         """
-        Give the stale spans of a corpus new vectors; see :func:`pincite.reembed.reembed`.
+        Give the stale spans of a corpus new vectors, and make it be for the configured embedder.
+
+        See :func:`pincite.reembed.reembed`.
 
         :param everything: all spans, not only stale ones.
         """
@@ -175,6 +177,11 @@ class Service:
             everything=everything,
             progress=lambda done, of, source_id: tell(Progress(EMBEDDING, done, of, source_id)),
         )
+
+    def finish_reembedding(self, corpus: str) -> FinishReport:
+        """Drop the vectors of the embedder that the corpus is not for any more; see :func:`pincite.reembed.finish`."""
+        initialise(self.database, [_definition(load_corpora().corpus(corpus))])
+        return finish(corpus)
 
     def set_meta(self, corpus: str, source: str, changes: Mapping[str, str | None]) -> SourceState:
         """Change metadata of a source; see :func:`pincite.curation.set_meta`."""

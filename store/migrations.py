@@ -65,8 +65,8 @@ def initialise(database: Database, corpora: Iterable[CorpusDefinition] = ()) -> 
     Safe to repeat: it makes missing indexes, and applies changed settings of a corpus to its rows.
 
     :raises DatabaseUnavailableError: an extension is missing, or the login may not create what is needed.
-    :raises ConfigurationError: a corpus exists with another dimension or text search configuration, or an applied
-        file has another text now.
+    :raises ConfigurationError: a corpus exists with another text search configuration, or an applied file has another
+        text now.
     """
     definitions = list(corpora)
     with database.admin() as connection:
@@ -93,10 +93,11 @@ def _initialise_corpus(connection: psycopg.Connection[Any], definition: CorpusDe
     corpus = check_corpus_name(definition.name)
     row = connection.execute("SELECT dimension, text_search FROM pincite.corpora WHERE name = %s", [corpus]).fetchone()
     wanted = (definition.dimension, definition.text_search)
-    if row is not None and row != wanted:
+    # Another dimension is another embedder, to which `pincite reembed` changes over while searches go on (S3).
+    if row is not None and row[1] != wanted[1]:
         msg = (
-            f"corpus {corpus!r} was made with dimension {row[0]} and text search {row[1]!r}, and is configured with "
-            f"{wanted[0]} and {wanted[1]!r}: set these back, or ingest into a new corpus"
+            f"corpus {corpus!r} was made with text search {row[1]!r}, and is configured with {wanted[1]!r}: "
+            "set it back, or ingest into a new corpus"
         )
         raise ConfigurationError(msg)
     found = connection.execute("SELECT 1 FROM pg_ts_config WHERE cfgname = %s", [definition.text_search]).fetchone()
@@ -112,7 +113,17 @@ def _initialise_corpus(connection: psycopg.Connection[Any], definition: CorpusDe
         _apply_settings(connection, definition)
         _apply_scopes(connection, definition)
     ensure_indexes(connection, corpus)
+    if applied:
+        _analyse(connection, corpus)
     return applied
+
+
+def _analyse(connection: psycopg.Connection[Any], corpus: str) -> None:
+    """A migration that rewrites a column leaves the planner without statistics of it, and searches slow."""
+    schema = Identifier(schema_name(corpus))
+    with connection.transaction():
+        connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(writer_role(corpus))))
+        connection.execute(SQL("ANALYZE {schema}.sources, {schema}.spans").format(schema=schema))
 
 
 def _apply_settings(connection: psycopg.Connection[Any], definition: CorpusDefinition) -> None:

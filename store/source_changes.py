@@ -68,11 +68,14 @@ WHERE source_id = ANY (%(ids)s) AND (meta ? %(overrides)s OR meta ? %(reviews)s)
 """
 # The vectors of a source are made of what its file says.
 _OVERRIDDEN = """
-UPDATE spans AS s SET content_hash = NULL
-FROM sources AS d, settings AS c
-WHERE s.source_id = d.source_id AND d.source_id = ANY (%(ids)s)
-  AND c.embedded_meta && ARRAY(SELECT jsonb_object_keys(d.meta -> %(overrides)s))
-  AND d.meta ? %(overrides)s AND s.embedding IS NOT NULL
+UPDATE spans AS s SET
+    content_hash = CASE WHEN c.embedded_meta && o.keys THEN NULL ELSE s.content_hash END,
+    beside_fingerprint = CASE WHEN c.beside_meta && o.keys THEN NULL ELSE s.beside_fingerprint END
+FROM settings AS c, (
+    SELECT source_id, ARRAY(SELECT jsonb_object_keys(meta -> %(overrides)s)) AS keys
+    FROM sources WHERE source_id = ANY (%(ids)s) AND meta ? %(overrides)s
+) AS o
+WHERE s.source_id = o.source_id AND (c.embedded_meta || c.beside_meta) && o.keys
 """
 
 

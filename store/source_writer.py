@@ -16,6 +16,7 @@ from .errors import BadInputError
 from .index_definitions import BULK_INDEXES, drop_index, ensure_indexes
 from .source_changes import keep_by_hand, mark_overridden
 from .spans import SourceRecord, SpanRecord, span_id
+from .vector_columns import IN_FORCE, VectorColumn, column_in
 from .writer_session import writer_session
 
 _SOURCE_COLUMNS = {
@@ -134,10 +135,11 @@ class SourceWriter:
         """
         Write sources with their spans in one transaction, each in place of what the corpus held under its id.
 
-        :param fingerprint: of the model that made the embeddings (S3).
+        :param fingerprint: of the model that made the embeddings (S3): they go where the corpus keeps those of it.
         :returns: the number of spans written.
         :raises BadInputError: a text that PostgreSQL cannot hold (a NUL or a lone surrogate), an embedding of another
             dimension, or an id given twice; nothing is written then.
+        :raises ConfigurationError: the corpus is for another embedder.
         """
         for record in records:
             _check(record)
@@ -150,6 +152,7 @@ class SourceWriter:
             return 0
         with self._transaction() as connection:
             self._serialise(connection)
+            columns = _span_columns(column_in(connection, self.corpus, fingerprint))
             records = keep_by_hand(connection, records)
             connection.execute("DELETE FROM sources WHERE source_id = ANY(%s)", [ids])
             with connection.cursor() as cursor:
@@ -157,8 +160,8 @@ class SourceWriter:
                     copy.set_types(list(_SOURCE_COLUMNS.values()))
                     for record in records:
                         copy.write_row(_source_row(record))
-                with cursor.copy(_copy("spans", _SPAN_COLUMNS)) as copy:
-                    copy.set_types(list(_SPAN_COLUMNS.values()))
+                with cursor.copy(_copy("spans", columns)) as copy:
+                    copy.set_types(list(columns.values()))
                     for record in records:
                         meta = _span_meta(record)
                         for span in record.spans:
@@ -224,7 +227,7 @@ class SourceWriter:
             connection.execute(_CLEAN_PENDING, [schema_name(self.corpus)])
             connection.execute(
                 "ANALYZE spans (source_id, kind, number, tsv, visible_to, searchable, stale, length,"
-                " embedding_fingerprint)"
+                " embedding_fingerprint, beside_fingerprint)"
             )
             connection.execute("ANALYZE sources, span_lexemes, identity_lexemes")
 
@@ -264,6 +267,12 @@ class SourceWriter:
             span.statement,
             span.review_status,
         )
+
+
+def _span_columns(column: VectorColumn) -> dict[str, str]:
+    """The columns of a span in the order of :meth:`SourceWriter._span_row`, its vector where it belongs."""
+    places = {IN_FORCE.vector: column.vector, IN_FORCE.fingerprint: column.fingerprint}
+    return {places.get(name, name): kind for name, kind in _SPAN_COLUMNS.items()}
 
 
 def _source_row(record: SourceRecord) -> tuple[Any, ...]:

@@ -12,23 +12,41 @@ from .corpora import check_corpus_name
 from .database import Database
 from .leg_statements import COLUMNS, span_document
 from .spans import SpanDocument
+from .vector_columns import BESIDE, IN_FORCE, column_in
 from .writer_session import writer_session
 
 # What a vector is made from: it may only be stored with a span that still says this.
 _STATE = SQL("md5(concat_ws(E'\\x1f', s.statement, s.content, s.section, s.meta::text))")
-_STALE = SQL("(s.embedding IS NULL OR s.stale OR s.embedding_fingerprint IS DISTINCT FROM %(fingerprint)s)")
+_STALE = {
+    IN_FORCE: SQL("(s.embedding IS NULL OR s.stale OR s.embedding_fingerprint IS DISTINCT FROM %(fingerprint)s)"),
+    BESIDE: SQL("s.beside_fingerprint IS DISTINCT FROM %(fingerprint)s"),
+}
 _COUNT = SQL("SELECT count(*) FROM spans AS s WHERE {stale}")
 _NEXT = SQL(
     "SELECT {columns}, {state} AS state FROM spans AS s"
     " WHERE s.id > %(after)s AND (%(everything)s OR {stale}) ORDER BY s.id LIMIT %(limit)s"
 )
 # `content_hash` is given, too: a new vector may happen to equal the old one, and is fresh all the same.
+_SET = {
+    IN_FORCE: SQL(
+        "embedding = new.embedding, embedding_fingerprint = %(fingerprint)s,"
+        " content_hash = md5(embedded_text(s.statement, s.content)), meta = s.meta - 'embedding_fingerprint'"
+    ),
+    BESIDE: SQL("embedding_beside = new.embedding, beside_fingerprint = %(fingerprint)s"),
+}
 _STORE = SQL(
-    "UPDATE spans AS s SET embedding = new.embedding, embedding_fingerprint = %(fingerprint)s,"
-    " content_hash = md5(embedded_text(s.statement, s.content)), meta = s.meta - 'embedding_fingerprint'"
+    "UPDATE spans AS s SET {changes}"
     " FROM unnest(%(ids)s::text[], %(states)s::text[], %(vectors)s::vector[]) AS new(id, state, embedding)"
     " WHERE s.id = new.id AND {state} = new.state"
-).format(state=_STATE)
+)
+_EXPECT = {
+    IN_FORCE: (
+        "UPDATE settings SET embedded_meta = %(meta)s,"
+        " embedding_fingerprint = coalesce(embedding_fingerprint, %(fingerprint)s)"
+        " WHERE embedded_meta <> %(meta)s::text[] OR embedding_fingerprint IS NULL"
+    ),
+    BESIDE: "UPDATE settings SET beside_meta = %(meta)s WHERE beside_meta <> %(meta)s::text[]",
+}
 
 
 class StaleSpan(NamedTuple):
@@ -46,6 +64,9 @@ class StaleSpans:
     :param corpus: its name; made by ``pincite init``.
     :param fingerprint: identity of the embedder. A span is stale when its content or embedded metadata changed, when
         it has no vector, or when another embedder made it.
+
+    The vectors may be in force or beside (:mod:`.vector_sets`); each transaction looks where they are. Its methods
+    raise :class:`~.errors.ConfigurationError` if the corpus has neither.
     """
 
     def __init__(self, database: Database, corpus: str, fingerprint: str) -> None:
@@ -56,7 +77,7 @@ class StaleSpans:
     def count(self) -> int:
         """How many there are."""
         with writer_session(self.database, self.corpus, read_only=True) as connection:
-            query = _COUNT.format(stale=_STALE)
+            query = _COUNT.format(stale=_STALE[column_in(connection, self.corpus, self.fingerprint)])
             row = connection.execute(query, {"fingerprint": self.fingerprint}).fetchone()
         return int(row[0]) if row else 0
 
@@ -73,9 +94,10 @@ class StaleSpans:
         :param after: id of the last span of the batch before; ``""`` begins.
         :param everything: all spans, stale or not.
         """
-        query = _NEXT.format(columns=COLUMNS, state=_STATE, stale=_STALE)
         values = {"after": after, "limit": limit, "everything": everything, "fingerprint": self.fingerprint}
         with writer_session(self.database, self.corpus, read_only=True) as connection:
+            stale = _STALE[column_in(connection, self.corpus, self.fingerprint)]
+            query = _NEXT.format(columns=COLUMNS, state=_STATE, stale=stale)
             rows = connection.cursor(row_factory=dict_row).execute(query, values).fetchall()
         return [StaleSpan(span_document(row, self.corpus), row["state"]) for row in rows]
 
@@ -94,21 +116,19 @@ class StaleSpans:
             "vectors": [np.asarray(vector, dtype=np.float32) for _, vector in pairs],
         }
         with writer_session(self.database, self.corpus) as connection:
-            return connection.execute(_STORE, values).rowcount
+            connection.execute("SELECT FROM corpus_stats FOR UPDATE")  # no switch from here on
+            changes = _SET[column_in(connection, self.corpus, self.fingerprint)]
+            return connection.execute(_STORE.format(changes=changes, state=_STATE), values).rowcount
 
     def expect(self, embedded_meta: Sequence[str]) -> None:
         """
         Tell the database what it watches: metadata whose change makes a vector stale.
 
-        A corpus that had no embedder is for this one from now on; :meth:`switch` says so where it had another.
+        A corpus that had no embedder is for this one from now on.
         """
         with writer_session(self.database, self.corpus) as connection:
-            connection.execute(
-                "UPDATE settings SET embedded_meta = %(meta)s,"
-                " embedding_fingerprint = coalesce(embedding_fingerprint, %(fingerprint)s)"
-                " WHERE embedded_meta <> %(meta)s::text[] OR embedding_fingerprint IS NULL",
-                {"meta": list(embedded_meta), "fingerprint": self.fingerprint},
-            )
+            expect = _EXPECT[column_in(connection, self.corpus, self.fingerprint)]
+            connection.execute(expect, {"meta": list(embedded_meta), "fingerprint": self.fingerprint})
 
     def reached(self) -> str:
         """Id of the last span that an interrupted re-embedding of everything has done; ``""`` if none was."""
@@ -120,12 +140,3 @@ class StaleSpans:
         """Write down how far a re-embedding of everything has come; ``None``: it is complete."""
         with writer_session(self.database, self.corpus) as connection:
             connection.execute("UPDATE settings SET reembedded_up_to = %s", [up_to])
-
-    def switch(self) -> None:
-        """Make this embedder the one that the corpus is for: what a query that names no fingerprint compares with."""
-        with writer_session(self.database, self.corpus) as connection:
-            connection.execute(
-                "UPDATE settings SET embedding_fingerprint = %(fingerprint)s"
-                " WHERE embedding_fingerprint IS DISTINCT FROM %(fingerprint)s",
-                {"fingerprint": self.fingerprint},
-            )

@@ -7,22 +7,28 @@ fingerprint for that of the set in force until a search finds nothing there; the
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from threading import Lock
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
+import psycopg
+from psycopg.rows import dict_row
 from psycopg.sql import SQL
 
 from .database import Database
+from .errors import ConfigurationError
 from .statements import Statement
 
 
-class VectorColumn(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorColumn:
     """
     A set of vectors in table ``spans``.
 
     ``vector`` and ``fingerprint`` are columns; ``fresh`` is the condition under which a row's vector belongs to what
-    the row says. Of the set beside, a vector that does not has no fingerprint.
+    the row says. Of the set beside, a vector that does not has no fingerprint. There are two, :data:`IN_FORCE` and
+    :data:`BESIDE`.
     """
 
     vector: str
@@ -48,6 +54,23 @@ def column_of(fingerprint: str | None, sets: Mapping[str, Any]) -> VectorColumn 
     if fingerprint is None or sets["in_force"] in (None, fingerprint):
         return IN_FORCE
     return BESIDE if sets["beside"] == fingerprint else None
+
+
+def column_in(connection: psycopg.Connection[Any], corpus: str, fingerprint: str | None) -> VectorColumn:
+    """
+    Where to write the vectors of an embedder; the transaction decides how long that stays true.
+
+    :raises ConfigurationError: the corpus has no place for them.
+    """
+    row = connection.cursor(row_factory=dict_row).execute(SETS.sql).fetchone()
+    column = column_of(fingerprint, row) if row else None
+    if column is None:
+        held = row["in_force"] if row else None
+        raise ConfigurationError(
+            f"corpus '{corpus}' is for the vectors of {held!r:.120}, the configuration names {fingerprint!r:.120}: "
+            f"change over first, searches go on meanwhile: pincite reembed {corpus}"
+        )
+    return column
 
 
 class KnownColumns:

@@ -7,7 +7,7 @@ import threading
 import psycopg
 from haystack_integrations.document_stores.pincite.errors import PinciteError
 from pincite.pipelines.corpora import load_corpora
-from pincite.reembed import reembed
+from pincite.reembed import refresh
 
 _log = logging.getLogger("pincite.api")
 
@@ -42,12 +42,12 @@ class Upkeep:
                 continue
             for corpus in corpora:
                 if not self._ended.is_set():
-                    _reembed(corpus)
+                    _refresh(corpus)
 
 
-def _reembed(corpus: str) -> None:
+def _refresh(corpus: str) -> None:
     try:
-        report = reembed(corpus)
+        report = refresh(corpus)
     except (PinciteError, psycopg.Error) as error:
         _log.warning("corpus '%s': stale spans stay as they are for now: %s", corpus, error)
         return

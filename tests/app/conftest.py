@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service over the demo corpus, brought in as a user would."""
+"""A service over the demo corpus, brought in as a user would, and a stand-in for an embedding service."""
 
-from collections.abc import Iterator
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
+import yaml
 from pincite.service import Service
 
 DEMO = Path(__file__).resolve().parents[2] / "app" / "demo" / "texts"
+VOYAGE_DIMENSION = 1024
+VOYAGE_FINGERPRINT = "voyage-4;revision=1;output_dimension=1024;template=title+text"
+COMPONENTS = "haystack_integrations.components"
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +27,123 @@ def demo_service(home: Path) -> Iterator[Service]:
     report = service.ingest("knowledge", [DEMO])
     assert not report.failed
     yield service
+
+
+class StandIn(BaseHTTPRequestHandler):
+    """
+    ``POST /v1/embeddings`` as Voyage's service answers it; the vector of a text adds up those of its words.
+
+    ``asked`` are the requests. ``broken`` lets each fail; ``documents_until_held`` is how many requests for documents
+    are answered before the next ones wait for ``released``, and ``held`` says that one does.
+    """
+
+    asked: ClassVar[list[dict[str, Any]]] = []
+    url: ClassVar[str] = ""
+    broken: ClassVar[bool] = False
+    documents_until_held: ClassVar[int | None] = None
+    held: ClassVar[threading.Event] = threading.Event()
+    released: ClassVar[threading.Event] = threading.Event()
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append(request)
+        if self.broken:
+            self._answer(401, {"detail": "down for maintenance"})  # no other is given up at once
+            return
+        documents = sum(one["input_type"] == "document" for one in self.asked)
+        if request["input_type"] == "document" and documents > (self.documents_until_held or documents):
+            self.held.set()
+            self.released.wait(60)
+        data = [
+            {"object": "embedding", "index": number, "embedding": self._vector(text)}
+            for number, text in enumerate(request["input"])
+        ]
+        self._answer(200, {"object": "list", "data": data, "model": request["model"], "usage": {"total_tokens": 7}})
+
+    def _answer(self, status: int, content: dict[str, Any]) -> None:
+        body = json.dumps(content).encode()
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        except OSError:  # whoever asked was killed
+            self.close_connection = True
+
+    def _vector(self, text: str) -> list[float]:
+        vector = [0.01] * VOYAGE_DIMENSION
+        for word in text.lower().split():
+            vector[int(hashlib.sha256(word.encode()).hexdigest(), 16) % VOYAGE_DIMENSION] += 1.0
+        return vector
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nothing on stderr."""
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[StandIn]]:
+    """Voyage's service on this machine, for this process."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), StandIn)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    StandIn.url, StandIn.broken, StandIn.documents_until_held = f"http://127.0.0.1:{server.server_port}/v1", False, None
+    StandIn.asked.clear()
+    StandIn.held.clear()
+    StandIn.released.clear()
+    monkeypatch.setattr("voyageai._base.get_default_base_url", lambda key: StandIn.url)
+    monkeypatch.setenv("VOYAGE_API_KEY", "pa-stand-in")
+    yield StandIn
+    StandIn.released.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def _voyage(kind: str, fingerprint: str, **parameters: object) -> dict[str, Any]:
+    voyage = f"{COMPONENTS}.embedders.voyage_embedders.voyage_{kind}_embedder.Voyage{kind.title()}Embedder"
+    wrapper = f"{COMPONENTS}.pincite.fingerprinted_{kind}_embedder.Fingerprinted{kind.title()}Embedder"
+    told = {"model": "voyage-4", "output_dimension": VOYAGE_DIMENSION, **parameters}
+    return {
+        "type": wrapper,
+        "init_parameters": {"embedder": {"type": voyage, "init_parameters": told}, "fingerprint": fingerprint},
+    }
+
+
+@pytest.fixture
+def configure() -> Callable[..., Path]:
+    """
+    ``configure(folder, corpus, fingerprint)`` writes the configuration of a corpus like ``knowledge``.
+
+    With Voyage's embedders, which give vectors of that fingerprint, or without one the packaged embedder.
+    """
+
+    def write(folder: Path, corpus: str, fingerprint: str | None = VOYAGE_FINGERPRINT) -> Path:
+        folder.mkdir(exist_ok=True)
+        dimension = VOYAGE_DIMENSION if fingerprint else 256
+        for file, stage, kind in (
+            ("knowledge.yaml", "text_embedder", "text"),
+            ("knowledge.indexing.yaml", "embedder", "document"),
+        ):
+            pipeline = yaml.safe_load((resources.files("pincite.pipelines") / file).read_text(encoding="utf-8"))
+            if fingerprint:
+                told: dict[str, object] = {"input_type": "query" if kind == "text" else "document"}
+                told |= {} if kind == "text" else {"metadata_fields_to_embed": ["title"], "progress_bar": False}
+                pipeline["components"][stage] = _voyage(kind, fingerprint, **told)
+            for component in pipeline["components"].values():
+                store = component["init_parameters"].get("document_store")
+                if store:
+                    place = {"corpus": corpus, "embedding_dimension": dimension}
+                    store["init_parameters"] = {**store["init_parameters"], **place}
+            name = file.replace("knowledge", corpus)
+            (folder / name).write_text(yaml.safe_dump(pipeline, sort_keys=False), encoding="utf-8")
+        packaged = yaml.safe_load((resources.files("pincite.configs") / "corpora.yaml").read_text(encoding="utf-8"))
+        entry = {**packaged["corpora"]["knowledge"], "embedding_dimension": dimension, "tools": []}
+        entry |= {"query_pipeline": f"{corpus}.yaml", "indexing_pipeline": f"{corpus}.indexing.yaml"}
+        entry |= {"embedder": "voyage-4"} if fingerprint else {}
+        told = {"corpora": {corpus: entry}, "principals": packaged["principals"]}
+        told |= {"command_line_principal": "local-owner"}
+        (folder / "corpora.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+        return folder
+
+    return write

@@ -142,18 +142,9 @@ def test_a_span_that_changes_while_it_is_embedded_stays_stale(service: Service) 
     assert service.reembed(CORPUS).embedded == 1
 
 
-def test_another_embedder_takes_over_without_a_gap(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of the vectors are of another embedder: each query meets its own only, and no other leg is hurt."""
-    (old,) = {row[0] for row in execute(service, "SELECT embedding_fingerprint FROM spans")}
-    stale = StaleSpans(service.database, CORPUS, "another;dim=256")
-    moved = stale.batch("", 2, everything=True)
-    assert stale.store([(span, [0.5] * 256) for span in moved]) == 2
-    assert dense_ids(service) == {
-        row[0] for row in execute(service, f"SELECT id FROM spans WHERE searchable AND embedding_fingerprint = '{old}'")
-    }
-    assert sources(service) == {"Smith.md", "Jones.md", "Levy.md"}
-    assert service.reembed(CORPUS).embedded == 2
-    assert execute(service, "SELECT DISTINCT embedding_fingerprint FROM spans") == [(old,)]
+def test_vectors_of_another_embedder_have_no_place_in_the_set_in_force(service: Service) -> None:
+    with pytest.raises(ConfigurationError, match="the configuration names 'another;dim=256': change over first"):
+        StaleSpans(service.database, CORPUS, "another;dim=256").batch("", 2, everything=True)
 
 
 def test_embedded_metadata_makes_stale_and_other_metadata_does_not(service: Service) -> None:
