@@ -45,6 +45,10 @@ class Metrics:
         self.stages = Histogram(
             "pincite_stage_seconds", "Time of pipeline stages.", ["stage"], buckets=_SECONDS, registry=self.registry
         )
+        self.calls = Counter("pincite_mcp_calls", "Tool calls answered.", ["tool", "failed"], registry=self.registry)
+        self.call_seconds = Histogram(
+            "pincite_mcp_call_seconds", "Time of tool calls.", ["tool"], buckets=_SECONDS, registry=self.registry
+        )
         for name, text, value in (
             ("pincite_running", "Requests worked on.", lambda: turnstile.running),
             ("pincite_waiting", "Requests in line.", lambda: turnstile.waiting),
@@ -62,6 +66,17 @@ class Metrics:
             self.degraded.labels(note["stage"]).inc()
         for stage, milliseconds in _stages(answer["timings_ms"]).items():
             self.stages.labels(stage).observe(milliseconds / 1000)
+
+    def called(self, tool: str, *, failed: bool, seconds: float) -> None:
+        """
+        Count a tool call of an agent.
+
+        :param tool: a tool that exists: any other name would be a new time series for a client's invention.
+        :param failed: the agent was told of an error.
+        :param seconds: from the call to its answer.
+        """
+        self.calls.labels(tool, _flag(failed)).inc()
+        self.call_seconds.labels(tool).observe(seconds)
 
     def text(self) -> bytes:
         """All figures in Prometheus's text format."""

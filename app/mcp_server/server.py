@@ -10,15 +10,21 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from pincite.api.auth import CALLER, CallerGate
 from pincite.api.limits import BodyLimit, Turnstile
+from pincite.api.metrics import CONTENT_TYPE, Metrics, RequestMetrics
 from pincite.api.settings import ServerSettings
+from pincite.mcp_server.calls import CountedCalls
 from pincite.mcp_server.descriptions import INSTRUCTIONS
 from pincite.mcp_server.tools import ToolBox
 from pincite.pipelines.corpora import CorporaSettings, load_corpora
 from pincite.service import Service
 from pincite.tokens import Caller
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 PATH = "/mcp"
+OPEN_PATHS = frozenset({"/health"})
+"""Answered without a token, as by REST."""
 
 
 def create_server(service: Service, settings: ServerSettings) -> MCPServer[Any]:
@@ -28,45 +34,61 @@ def create_server(service: Service, settings: ServerSettings) -> MCPServer[Any]:
     :param service: asked for everything; whoever made it closes it.
     :param settings: limits, and who asks where the transport does not say.
     """
+    return _measured_server(service, settings)[0]
+
+
+def _measured_server(service: Service, settings: ServerSettings) -> tuple[MCPServer[Any], Metrics]:
     turnstile = Turnstile(running=settings.running, waiting=settings.waiting, seconds=settings.seconds)
+    metrics = Metrics(turnstile)
     corpora = load_corpora()
-    box = ToolBox(service, corpora, Caller(settings.principal), turnstile)
+    tools = ToolBox(service, corpora, Caller(settings.principal), turnstile, metrics).tools()
 
     @contextlib.asynccontextmanager
     async def lifespan(server: MCPServer[Any]) -> AsyncIterator[dict[str, Any]]:
         yield {}
         turnstile.close()
 
-    return MCPServer(
+    server = MCPServer(
         "pincite",
         title="Pincite",
         description="Passages from documents, pinned to their page.",
         instructions=INSTRUCTIONS,
         version=metadata.version("pincite-haystack"),
-        tools=box.tools(),
+        tools=tools,
         log_level="WARNING",
         lifespan=lifespan,
-        middleware=[_OwnTools(corpora)],
+        middleware=[CountedCalls(metrics, [tool.name for tool in tools]), _OwnTools(corpora)],
     )
+    return server, metrics
 
 
 def create_http_app(service: Service, settings: ServerSettings, host: str) -> ASGIApp:
     """
-    The same over streamable HTTP, behind the gate that REST has.
+    The same over streamable HTTP, behind the gate that REST has, with its ``/health`` and ``/metrics``.
 
     Stateless: each request carries its token and is answered for its holder alone, so that no session can be taken over
     and nothing is kept between requests.
     """
-    app = create_server(service, settings).streamable_http_app(
-        streamable_http_path=PATH, stateless_http=True, json_response=True, host=host
-    )
-    return CallerGate(
+    server, metrics = _measured_server(service, settings)
+    app = server.streamable_http_app(streamable_http_path=PATH, stateless_http=True, json_response=True, host=host)
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "up"})
+
+    async def figures(request: Request) -> Response:
+        return Response(metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+    app.add_route("/health", health, methods=["GET"])
+    app.add_route("/metrics", figures, methods=["GET"])
+    gate = CallerGate(
         BodyLimit(app, max_bytes=settings.body_bytes),
         database=lambda: service.database,
         principal=settings.principal,
         token_needed=settings.token_needed,
+        open_paths=OPEN_PATHS,
         hosts=settings.hosts,
     )
+    return RequestMetrics(gate, metrics)
 
 
 class _OwnTools:

@@ -12,6 +12,7 @@ from mcp.server.mcpserver.tools.base import Tool
 from mcp.types import ToolAnnotations
 from pincite.api.auth import CALLER, checked_corpus, with_hint
 from pincite.api.limits import Turnstile
+from pincite.api.metrics import Metrics
 from pincite.api.models import PassageModel, SearchModel, ToolStatusModel
 from pincite.mcp_server.descriptions import SHOW, description
 from pincite.pipelines.corpora import CorporaSettings, CorpusSettings, ToolSettings
@@ -44,13 +45,17 @@ class ToolBox:
     :param settings: the corpus table.
     :param caller: who asks where the transport does not say (stdio).
     :param turnstile: bounds how much is done at one time.
+    :param metrics: told how searches went.
     """
 
-    def __init__(self, service: Service, settings: CorporaSettings, caller: Caller, turnstile: Turnstile) -> None:
+    def __init__(
+        self, service: Service, settings: CorporaSettings, caller: Caller, turnstile: Turnstile, metrics: Metrics
+    ) -> None:
         self.service = service
         self.settings = settings
         self.caller = caller
         self.turnstile = turnstile
+        self.metrics = metrics
 
     def tools(self) -> list[Tool]:
         """All tools, in the order of the table."""
@@ -73,6 +78,7 @@ class ToolBox:
             rest = {key: value for key, value in given.items() if key not in scopes}
             options: SearchOptions = {"principal": caller.principal, "scope": scope or None, **rest}  # type: ignore[typeddict-item]
             answer = await self.turnstile.run(lambda: self.service.tool_async(tool.name, query, **options))
+            self.metrics.searched(answer)
             return with_hint(answer, caller)
 
         return run
