@@ -403,6 +403,7 @@ def _definition(corpus: CorpusSettings) -> CorpusDefinition:
 def _request(query: str, options: SearchOptions) -> dict[str, Any]:
     given: dict[str, Any] = {key: value for key, value in options.items() if key != "explain"}
     return {"query": query, "groups": _groups(given.pop("principal", None)), **given}
+        scopes=list(corpus.scopes),
 
 
 @contextlib.contextmanager

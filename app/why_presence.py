@@ -39,8 +39,8 @@ def presence(run: Run, source_id: str, span_id: str | None) -> tuple[Target, dic
     facts = why_statements.hidden(run.store.database, run.store.corpus, source_id, span_id)
     if facts is None or (span_id is not None and not facts["spans"]):
         return _absent(run, source_id, span_id, rows)
-    if facts["searchable"] and facts["searchable_spans"]:  # to be seen, and yet not here
-        return Absence(facts["title"], f"it lies outside {_asked_within(run)}", [_remedy("--scope of its own")])
+    if facts["searchable"] and facts["searchable_spans"]:  # in another scope, of which this search says nothing
+        return Absence(None, f"it lies outside {_asked_within(run)}", [_remedy("--scope of its own")])
     return _hidden(run.store.corpus, facts, span_id)
 
 

@@ -50,7 +50,7 @@ class CorpusDefinition:
     made. The rest can change (S1): ``minimum_characters`` of a searchable span and ``minimum_rule_characters`` of a
     rule's quote, ``required_meta`` of a searchable source, ``span_kinds`` that the corpus holds, and ``source_kind``,
     which a source may repeat in its metadata but not contradict. ``required_scopes`` are metadata keys: rows are read
-    only within one value of each (C3).
+    only within one value of each (C3); by ``scopes``, which include them, rows are found with an index.
     """
 
     name: str
@@ -62,3 +62,4 @@ class CorpusDefinition:
     span_kinds: list[str] = field(default_factory=lambda: list(SPAN_KINDS))
     source_kind: str | None = None
     required_scopes: list[str] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)

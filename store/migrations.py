@@ -18,7 +18,7 @@ from .corpora import CorpusDefinition, check_corpus_name, reader_role, schema_na
 from .database import Database, extension_schemas
 from .errors import ConfigurationError, DatabaseUnavailableError
 from .index_definitions import ensure_indexes
-from .scopes import scope_statements
+from .scopes import scope_indexes, scope_statements
 from .text_search import is_ours, server_configuration, word_functions
 
 DATABASE_SCOPE = ""
@@ -112,6 +112,7 @@ def _initialise_corpus(connection: psycopg.Connection[Any], definition: CorpusDe
             )
         _apply_settings(connection, definition)
         _apply_scopes(connection, definition)
+        _index_scopes(connection, definition)
     ensure_indexes(connection, corpus)
     if applied:
         _analyse(connection, corpus)
@@ -166,6 +167,17 @@ def _apply_scopes(connection: psycopg.Connection[Any], definition: CorpusDefinit
     for statement in scope_statements(schema, reader_role(definition.name), keys):
         connection.execute(statement)
     connection.execute(SQL("UPDATE {}.settings SET required_scopes = %s").format(Identifier(schema)), [keys])
+
+
+def _index_scopes(connection: psycopg.Connection[Any], definition: CorpusDefinition) -> None:
+    schema = schema_name(definition.name)
+    rows = connection.execute("SELECT indexname FROM pg_indexes WHERE schemaname = %s", [schema]).fetchall()
+    wanted = scope_indexes(schema, list(dict.fromkeys([*definition.required_scopes, *definition.scopes])))
+    missing = wanted.keys() - {row[0] for row in rows}
+    for name in sorted(missing):
+        connection.execute(wanted[name])
+    if missing:  # an index on an expression has statistics of its own
+        connection.execute(SQL("ANALYZE {}").format(Identifier(schema, "spans")))
 
 
 def _apply(

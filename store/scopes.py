@@ -86,3 +86,18 @@ def scope_statements(schema: str, reader: str, keys: Sequence[str]) -> list[Comp
                 )
             )
     return statements
+
+
+def scope_indexes(schema: str, keys: Sequence[str]) -> dict[str, Composable]:
+    """
+    Per scope of a corpus, required or not, the index that finds its rows, by the name of the index.
+
+    It also tells the planner how many rows a value has: for a rare one they are read and sorted, for a frequent one the
+    vector index is gone through until enough of them came.
+    """
+    return {
+        f"spans_scope_{key}": SQL("CREATE INDEX {} ON {} ((meta ->> {}))").format(
+            Identifier(f"spans_scope_{key}"), Identifier(schema, "spans"), Literal(key)
+        )
+        for key in keys
+    }

@@ -2,10 +2,13 @@
 """What the database says about itself: roles and their rights, policies, triggers, indexes, LEAKPROOF (C1, C3)."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
+from haystack_integrations.document_stores.pincite.connections import SyncConnection
 from haystack_integrations.document_stores.pincite.corpora import reader_role, schema_name, writer_role
-from haystack_integrations.document_stores.pincite.database import APPLICATION_ROLE, SyncConnection
+from haystack_integrations.document_stores.pincite.database import APPLICATION_ROLE
+from haystack_integrations.document_stores.pincite.scopes import scope_condition, scope_indexes
 from pincite.audit.answer import Check
 from psycopg.rows import dict_row
 
@@ -59,13 +62,13 @@ _SECURITY = """
 SELECT c.relname AS name, c.relkind AS kind, c.relrowsecurity AS secured,
     coalesce('security_invoker=true' = ANY (c.reloptions), false) AS invoker
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-WHERE n.nspname = %(schema)s AND c.relname IN ('sources', 'spans', 'documents')
+WHERE n.nspname = %(schema)s AND c.relname IN ('sources', 'spans', 'documents', 'fresh_documents')
 """
 _POLICIES = """
 SELECT tablename AS table, policyname AS name, permissive, roles::text[] AS roles, cmd, qual
 FROM pg_policies WHERE schemaname = %(schema)s
 """
-_POLICY = "searchableandvisible_to&&current_setting'pincite.groups'::text::text[]"
+_POLICY = "searchableandvisible_to&&current_setting'pincite.groups'::text[]"
 _TRIGGERS = """
 SELECT c.relname AS table, t.tgname AS name, t.tgenabled::text AS state
 FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -102,7 +105,7 @@ _EXPECTED_INDEXES = (
     "sources_pkey",
     "identity_lexemes_trigram",
 )
-# The functions of operators that the legs filter by: as in sql/database/0004_leakproof.sql.
+# The functions of operators that the legs filter by: as in sql/database/0004_leakproof.sql and 0030_metadata.sql.
 _LEAKPROOF = """
 SELECT DISTINCT p.oid::regprocedure::text AS name, p.proleakproof AS marked
 FROM pg_operator AS o JOIN pg_proc AS p ON p.oid = o.oprcode
@@ -110,6 +113,7 @@ WHERE (o.oprname = '@@' AND o.oprleft IN ('tsvector'::regtype, 'tsquery'::regtyp
        AND o.oprright IN ('tsvector'::regtype, 'tsquery'::regtype))
    OR (o.oprname IN ('%%', '<%%', '~~', '~~*') AND o.oprleft = 'text'::regtype AND o.oprright = 'text'::regtype)
    OR (o.oprname IN ('&&', '@>') AND o.oprleft = 'anyarray'::regtype)
+   OR (o.oprname = '->>' AND o.oprleft = 'jsonb'::regtype AND o.oprright = 'text'::regtype)
 ORDER BY 1
 """
 _POWERS = ("superuser", "bypassrls", "createrole", "createdb", "replication")
@@ -127,9 +131,20 @@ def database_checks(connection: SyncConnection, corpora: list[str], *, superuser
     return [_roles(connection, corpora), _grants(connection, corpora), _leakproof(connection, superuser)]
 
 
-def corpus_checks(connection: SyncConnection, corpus: str) -> list[Check]:
-    """The checks of the schema of one corpus."""
-    return [_policies(connection, corpus), _triggers(connection, corpus), _indexes(connection, corpus)]
+def corpus_checks(
+    connection: SyncConnection, corpus: str, *, required_scopes: Sequence[str] = (), scopes: Sequence[str] = ()
+) -> list[Check]:
+    """
+    The checks of the schema of one corpus.
+
+    :param required_scopes: those of the configuration, which policies have to ask for.
+    :param scopes: those that have an index.
+    """
+    return [
+        _policies(connection, corpus, required_scopes),
+        _triggers(connection, corpus),
+        _indexes(connection, corpus, scopes),
+    ]
 
 
 def _rows(connection: SyncConnection, query: Any, **values: Any) -> list[dict[str, Any]]:
@@ -212,6 +227,7 @@ _READABLE = {
     "sources",
     "spans",
     "documents",
+    "fresh_documents",
     "span_lexemes",
     "identity_lexemes",
     "corpus_stats",
@@ -251,8 +267,8 @@ def _leakproof(connection: SyncConnection, superuser: bool) -> Check:
     return check
 
 
-def _policies(connection: SyncConnection, corpus: str) -> Check:
-    schema = schema_name(corpus)
+def _policies(connection: SyncConnection, corpus: str, required_scopes: Sequence[str]) -> Check:
+    schema, expected = schema_name(corpus), _expected_policies(corpus, required_scopes)
     tables = {row["name"]: row for row in _rows(connection, _SECURITY, schema=schema)}
     policies = _rows(connection, _POLICIES, schema=schema)
     check = Check("policies", corpus, len(tables) + len(policies))
@@ -260,30 +276,47 @@ def _policies(connection: SyncConnection, corpus: str) -> Check:
         if name in tables and not tables[name]["secured"]:
             statement = f"ALTER TABLE {schema}.{name} ENABLE ROW LEVEL SECURITY"
             check.fail(f"table {schema}.{name}", "row level security is off", statement)
-        if not any(_is_ours(row, name, corpus) for row in policies):
-            check.fail(f"table {schema}.{name}", "the policy of its readers is not there or another", _MEND)
-    for row in policies:
-        if not any(_is_ours(row, name, corpus) for name in ("sources", "spans")):
-            statement = f"DROP POLICY {row['name']} ON {schema}.{row['table']}"
-            check.fail(f"policy {row['name']} on {schema}.{row['table']}", "nothing that Pincite made", statement)
-    if "documents" in tables and not tables["documents"]["invoker"]:
-        statement = f"ALTER VIEW {schema}.documents SET (security_invoker = true)"
-        check.fail(f"view {schema}.documents", "it reads with its owner's rights", statement)
-    for name in {"sources", "spans", "documents"} - tables.keys():
+    held = {_shape(row): row for row in policies}
+    for table, name, *_ in sorted(expected - held.keys()):
+        what = "of its readers" if name == "reader" else "of its required scopes"
+        check.fail(f"table {schema}.{table}", f"the policy {what} is not there or another", _MEND)
+    for shape in sorted(held.keys() - expected):
+        statement = f"DROP POLICY {shape[1]} ON {schema}.{shape[0]}"
+        check.fail(f"policy {shape[1]} on {schema}.{shape[0]}", "nothing that Pincite made", statement)
+    for name in _VIEWS & tables.keys():
+        if not tables[name]["invoker"]:
+            statement = f"ALTER VIEW {schema}.{name} SET (security_invoker = true)"
+            check.fail(f"view {schema}.{name}", "it reads with its owner's rights", statement)
+    for name in ({"sources", "spans"} | _VIEWS) - tables.keys():
         check.fail(f"table {schema}.{name}", "it is not there", "restore a backup, or ingest into a new corpus")
     return check
 
 
-def _is_ours(row: dict[str, Any], table: str, corpus: str) -> bool:
-    written = re.sub(r"[\s()]", "", str(row["qual"] or "")).lower()
-    return (row["table"], row["name"], row["permissive"], row["roles"], row["cmd"], written) == (
-        table,
-        "reader",
-        "PERMISSIVE",
-        [reader_role(corpus)],
-        "SELECT",
-        _POLICY,
-    )
+_VIEWS = {"documents", "fresh_documents"}  # what stock Haystack components read
+_Shape = tuple[str, str, str, str, str, str]
+
+
+def _expected_policies(corpus: str, required_scopes: Sequence[str]) -> set[_Shape]:
+    """Table, name, kind, role, command and condition of the policies of a corpus."""
+    wanted = [("reader", "PERMISSIVE", _POLICY)]
+    if required_scopes:
+        written = scope_condition(required_scopes).as_string(None)
+        wanted.append(("scope", "RESTRICTIVE", _plain(written)))
+    return {
+        (table, name, kind, reader_role(corpus), "SELECT", condition)
+        for table in ("sources", "spans")
+        for name, kind, condition in wanted
+    }
+
+
+def _shape(row: dict[str, Any]) -> _Shape:
+    roles = ",".join(row["roles"])
+    return row["table"], row["name"], row["permissive"], roles, row["cmd"], _plain(str(row["qual"] or ""))
+
+
+def _plain(condition: str) -> str:
+    """A condition without blanks, brackets and the type that PostgreSQL adds to each constant."""
+    return re.sub(r"[\s()]|(?<=')::text(?!\[)", "", condition).lower()
 
 
 def _triggers(connection: SyncConnection, corpus: str) -> Check:
@@ -299,11 +332,11 @@ def _triggers(connection: SyncConnection, corpus: str) -> Check:
     return check
 
 
-def _indexes(connection: SyncConnection, corpus: str) -> Check:
+def _indexes(connection: SyncConnection, corpus: str, scopes: Sequence[str]) -> Check:
     schema = schema_name(corpus)
     there = {row["name"]: row["valid"] for row in _rows(connection, _INDEXES, schema=schema)}
     check = Check("indexes", corpus, len(there))
-    for name in _EXPECTED_INDEXES:
+    for name in [*_EXPECTED_INDEXES, *scope_indexes(schema, scopes)]:
         if name not in there:
             check.fail(f"index {schema}.{name}", "it is not there", "pincite init")
         elif not there[name]:

@@ -4,8 +4,9 @@
 from typing import Any
 
 from haystack import Pipeline
+from haystack_integrations.document_stores.pincite.connections import SyncConnection
 from haystack_integrations.document_stores.pincite.corpora import schema_name
-from haystack_integrations.document_stores.pincite.database import Database, SyncConnection
+from haystack_integrations.document_stores.pincite.database import Database
 from haystack_integrations.document_stores.pincite.errors import PinciteError
 from haystack_integrations.document_stores.pincite.migrations import pending
 from pincite.audit.answer import Check
@@ -93,6 +94,7 @@ def configuration_check(connection: SyncConnection, settings: CorpusSettings) ->
             "pincite init",
         ),
         ("spans", list(settings.spans), held.get("span_kinds"), "pincite init"),
+        ("required_scopes", list(settings.required_scopes), held.get("required_scopes"), "pincite init"),
         ("source_kind", settings.source_kind, held.get("source_kind"), "pincite init"),
     ):
         check.looked_at += 1

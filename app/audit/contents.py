@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from haystack_integrations.document_stores.pincite.database import SyncConnection
+from haystack_integrations.document_stores.pincite.connections import SyncConnection
 from pincite.audit.answer import Check
 from psycopg.rows import dict_row
 

@@ -23,6 +23,7 @@ from haystack_integrations.document_stores.pincite.leg_statements import (
     title,
     title_whole,
 )
+from haystack_integrations.document_stores.pincite.scopes import within
 from haystack_integrations.document_stores.pincite.spans import plain_outputs
 from haystack_integrations.document_stores.pincite.statements import Statement
 from pincite.passage import passage
@@ -35,7 +36,7 @@ _ID_COLUMNS = ("id", "source_id")
 
 
 class Target(NamedTuple):
-    """The row that an attempt tries to reach."""
+    """The row that an attempt tries to reach; ``scope`` is the one that its corpus requires, as key and value."""
 
     span_id: str
     source_id: str
@@ -43,6 +44,11 @@ class Target(NamedTuple):
     text: str
     embedding: list[float]
     fingerprint: str | None
+    scope: tuple[tuple[str, str], ...] = ()
+
+    def within(self, groups: list[str] | None) -> list[str] | None:
+        """The groups of whoever asks for the row, in its scope."""
+        return within(groups, dict(self.scope))
 
 
 def reached(rows: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -57,7 +63,7 @@ def reached(rows: Iterable[Mapping[str, Any]]) -> set[str]:
 def _title_named(target: Target, text_search: str) -> Statement:
     words = target.title.split()[:_NAME_WORDS] or [target.title]
     name: Name = {"words": words, "naming": [True] * len(words), "phrase": target.title, "aliases": []}
-    return title(name, target.text[:_EXCERPT], text_search=text_search, limit=_ROWS)
+    return title(name, target.text[:_EXCERPT], limit=_ROWS, min_coverage=0.0, margin=1.0)
 
 
 def _extents(target: Target, text_search: str) -> Statement:
@@ -65,7 +71,6 @@ def _extents(target: Target, text_search: str) -> Statement:
         [target.source_id],
         target.text[:_EXCERPT],
         target.embedding,
-        text_search=text_search,
         limit=_ROWS,
         lexical_weight=1.0,
         dense_weight=1.0,
@@ -83,7 +88,7 @@ def _dense(target: Target, text_search: str) -> Statement:
 
 
 def _lexical(target: Target, text_search: str) -> Statement:
-    return lexical(target.text[:_EXCERPT], text_search=text_search, limit=_ROWS, rows=2000, words=32)
+    return lexical(target.text[:_EXCERPT], limit=_ROWS, rows=2000, words=32)
 
 
 # Everything that components and commands ask of the database under the reader role.
@@ -94,9 +99,7 @@ STATEMENTS: dict[str, Callable[[Target, str], Statement]] = {
     ),
     "lexical leg": _lexical,
     "title leg, named": _title_named,
-    "title leg, whole question": lambda target, text_search: title_whole(
-        target.title, text_search=text_search, limit=_ROWS
-    ),
+    "title leg, whole question": lambda target, text_search: title_whole(target.title, limit=_ROWS),
     "best extents": _extents,
     "fetch by id": lambda target, _: texts([target.span_id]),
     "why: rank of a span": lambda target, _: why_statements.dense_rank(
@@ -109,24 +112,24 @@ STATEMENTS: dict[str, Callable[[Target, str], Statement]] = {
 
 def _show(store: CorpusDocumentStore, target: Target, groups: list[str] | None) -> set[str]:
     try:
-        found = passage(store, target.span_id, groups=groups)
+        found = passage(store, target.span_id, groups=target.within(groups))
     except BadInputError:
         return set()
     return {found["span_id"], found["source_id"]}
 
 
 def _profile(store: CorpusDocumentStore, target: Target, groups: list[str] | None) -> set[str]:
-    rows = store.fetch(case_profile(filters=_same_source(target), words=8), groups=groups)
+    rows = store.fetch(case_profile(filters=_same_source(target), words=8), groups=target.within(groups))
     return {target.source_id} if rows[0]["embedding"] is not None or rows[0]["words"] else set()
 
 
-def _stock(store: CorpusDocumentStore, groups: list[str] | None) -> CorpusDocumentStore:
+def _stock(store: CorpusDocumentStore, groups: list[str] | None, scope: dict[str, str]) -> CorpusDocumentStore:
     return CorpusDocumentStore(
         store.corpus,
         database_url=store.database_url,
         groups=groups,
+        scope=scope,
         embedding_dimension=store.embedding_dimension,
-        text_search=store.text_search,
     )
 
 
@@ -134,7 +137,7 @@ def _stock_path(
     ask: Callable[[CorpusDocumentStore, Target], list[Any]],
 ) -> Callable[[CorpusDocumentStore, Target, list[str] | None], set[str]]:
     def path(store: CorpusDocumentStore, target: Target, groups: list[str] | None) -> set[str]:
-        stock = _stock(store, groups)
+        stock = _stock(store, groups, dict(target.scope))
         try:
             return {str(document.id) for document in ask(stock, target)}
         finally:

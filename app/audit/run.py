@@ -56,7 +56,12 @@ def _checks(
         with database.admin() as connection:
             configured, fingerprint = configuration_check(connection, settings.corpora[name])
             yield configured
-            yield from corpus_checks(connection, name)
+            yield from corpus_checks(
+                connection,
+                name,
+                required_scopes=settings.corpora[name].required_scopes,
+                scopes=settings.corpora[name].scopes,
+            )
         with writer_session(database, name, read_only=True) as session:
             yield from content_checks(session, name, fingerprint)
         yield leak_check(database, corpora[name], [other for key, other in corpora.items() if key != name])

@@ -22,6 +22,7 @@ from pincite.pipelines.loader import load_pipeline
 from pincite.service import Service
 
 CORPORA = ("audited_law", "audited_notes")
+REQUIRED: dict[str, list[str]] = {"audited_law": ["court"], "audited_notes": []}
 TEXT = "The Tenant of {name} shall pay rent on the first day of each month, without notice and without any demand. "
 RULE = """
 - statement: Rent is due without demand.
@@ -41,12 +42,19 @@ def service(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Se
         for key in ("query_pipeline", "indexing_pipeline"):
             text = (resources.files("pincite.pipelines") / entry[key]).read_text(encoding="utf-8")
             file = entry[key].replace("precedent_library", name)
-            (folder / file).write_text(text.replace("corpus: precedent_library", f"corpus: {name}"), encoding="utf-8")
+            text = text.replace("corpus: precedent_library", f"corpus: {name}")
+            (folder / file).write_text(
+                text.replace(
+                    "[practice_area, court]", f"[practice_area, court]\n      required_scopes: {REQUIRED[name]}"
+                ),
+                encoding="utf-8",
+            )
         corpora[name] = {
             **entry,
             "query_pipeline": f"{name}.yaml",
             "indexing_pipeline": f"{name}.indexing.yaml",
             "required_metadata": ["title", "court"],
+            "required_scopes": REQUIRED[name],
             "tools": [],
         }
     settings = {"corpora": corpora, "principals": packaged["principals"], "command_line_principal": "local-owner"}
@@ -70,7 +78,9 @@ def service(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Se
 def _documents(folder: Path, corpus: str) -> Path:
     for name, groups in (("one", ""), ("two", "groups: [ann]\n"), ("three", "groups: [bob]\n")):
         (folder / f"{name}.md").write_text(f"# Lease {name}\n\n{TEXT.format(name=f'{corpus} {name}') * 3}", "utf-8")
-        (folder / f"{name}.md.meta.yaml").write_text(f"court: Haifa\n{groups}", encoding="utf-8")
+        (folder / f"{name}.md.meta.yaml").write_text(
+            f"court: {'Acre' if name == 'three' else 'Haifa'}\n{groups}", encoding="utf-8"
+        )
     (folder / "one.md.rules.yaml").write_text(RULE, encoding="utf-8")
     return folder
 
@@ -289,6 +299,18 @@ BROKEN_CATALOG = [
         "nothing that Pincite made",
     ),
     (
+        "DROP POLICY scope ON spans",
+        "policies",
+        "table pincite_audited_law.spans",
+        "the policy of its required scopes is not there",
+    ),
+    (
+        "ALTER POLICY scope ON sources USING (true)",
+        "policies",
+        "policy scope on pincite_audited_law.sources",
+        "nothing that Pincite made",
+    ),
+    (
         "CREATE POLICY wide ON spans FOR SELECT TO PUBLIC USING (true)",
         "policies",
         "policy wide on pincite_audited_law.spans",
@@ -298,6 +320,12 @@ BROKEN_CATALOG = [
         "ALTER VIEW documents SET (security_invoker = false)",
         "policies",
         "view pincite_audited_law.documents",
+        "it reads with its owner's rights",
+    ),
+    (
+        "ALTER VIEW fresh_documents RESET (security_invoker)",
+        "policies",
+        "view pincite_audited_law.fresh_documents",
         "it reads with its owner's rights",
     ),
     (
@@ -312,6 +340,7 @@ BROKEN_CATALOG = [
         "trigger span_stale on pincite_audited_law.spans",
         "it is not there",
     ),
+    ("DROP INDEX spans_scope_court", "indexes", "index pincite_audited_law.spans_scope_court", "it is not there"),
     ("DROP INDEX spans_embedding", "indexes", "index pincite_audited_law.spans_embedding", "it is not there"),
     (
         "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'spans_tsv'::regclass",
@@ -329,7 +358,7 @@ def test_what_is_broken_in_the_catalog_is_found(
     def checks() -> list[Check]:
         return [
             *database_checks(owner, list(CORPORA), superuser=True),
-            *corpus_checks(owner, "audited_law"),
+            *corpus_checks(owner, "audited_law", required_scopes=REQUIRED["audited_law"], scopes=["court"]),
         ]
 
     assert found(checks(), check) == {}
@@ -355,6 +384,7 @@ BROKEN_CONFIGURATION = [
     ("UPDATE settings SET required_meta = '{}'", "required_metadata of audited_law"),
     ("UPDATE settings SET span_kinds = '{rule}'", "spans of audited_law"),
     ("UPDATE settings SET source_kind = 'other'", "source_kind of audited_law"),
+    ("UPDATE settings SET required_scopes = '{}'", "required_scopes of audited_law"),
     ("UPDATE settings SET embedding_fingerprint = 'another'", "embedder of audited_law"),
     ("UPDATE settings SET embedded_meta = '{title}'", "embedded metadata of audited_law"),
 ]
@@ -393,6 +423,12 @@ def test_migrations_and_corpora_that_nobody_made(service: Service, owner: SyncCo
 
 LEAKS = [
     ("ALTER TABLE {law}.spans DISABLE ROW LEVEL SECURITY", "ALTER TABLE {law}.spans ENABLE ROW LEVEL SECURITY"),
+    (  # a search within one scope finds what is of another
+        "ALTER POLICY scope ON {law}.spans USING (true)",
+        "DROP POLICY scope ON {law}.spans; CREATE POLICY scope ON {law}.spans AS RESTRICTIVE FOR SELECT "
+        "TO pincite_audited_law_reader USING (meta ->> 'court' = current_setting('pincite.scope')::jsonb ->> 'court' "
+        "OR current_setting('pincite.scope')::jsonb = '\"*\"')",
+    ),
     (
         "CREATE POLICY wide ON {law}.sources FOR SELECT TO pincite_audited_law_reader USING (true)",
         "DROP POLICY wide ON {law}.sources",
