@@ -12,6 +12,7 @@ from haystack_integrations.document_stores.pincite.corpora import schema_name
 from haystack_integrations.document_stores.pincite.database import Database, extension_schemas
 from pincite.pipelines.corpora import CorporaSettings
 from pincite.pipelines.loader import load_pipeline
+from psycopg.rows import dict_row
 from psycopg.sql import SQL, Identifier
 
 _COUNTS = SQL(
@@ -19,6 +20,8 @@ _COUNTS = SQL(
     " (SELECT count(*) FROM {schema}.spans), (SELECT count(*) FROM {schema}.spans WHERE searchable),"
     " (SELECT version FROM {schema}.corpus_stats)"
 )
+_SETS = SQL("SELECT * FROM {schema}.settings")
+_BESIDE = SQL("SELECT count(*) FROM {schema}.spans WHERE beside_fingerprint = %s")
 
 
 def status(
@@ -75,7 +78,21 @@ def _corpus_facts(connection: psycopg.Connection[Any], name: str) -> dict[str, A
         "spans": spans,
         "searchable_spans": searchable,
         "version": version,
+        **_embedder_change(connection, schema, spans),
     }
+
+
+def _embedder_change(connection: psycopg.Connection[Any], schema: str, spans: int) -> dict[str, dict[str, Any]]:
+    """How far a change of embedder is, or whose vectors are kept from before one; nothing without one."""
+    placed = {"schema": Identifier(schema)}
+    held = connection.cursor(row_factory=dict_row).execute(_SETS.format(**placed)).fetchone() or {}
+    beside = held.get("beside_fingerprint")  # no such column: an older schema, before `pincite init`
+    if beside is None:
+        return {}
+    (count,) = connection.execute(_BESIDE.format(**placed), [beside]).fetchone() or (0,)
+    if held["beside_old"]:
+        return {"embedder_change": {"old_vectors": count, "of": spans, "from": beside}}
+    return {"embedder_change": {"new_vectors": count, "of": spans, "to": beside}}
 
 
 def _rerank_facts(settings: CorporaSettings, pipelines: Mapping[str, Pipeline]) -> dict[str, RerankFacts]:

@@ -75,7 +75,7 @@ class FingerprintedTextEmbedder:
         if not self._breaker.admit():
             return [], f"it failed {_FAILURES_TO_OPEN} times in a row and is asked again later"
         try:
-            vector = within(self.timeout, lambda: self.embedder.run(text=text)["embedding"])  # type: ignore[attr-defined]
+            vector = within(self.timeout, lambda: self.embedder.run(text=text)["embedding"])
         except PinciteError:  # a user can mend it, and should
             self._breaker.release()
             raise

@@ -183,7 +183,7 @@ class VectorSets:
             connection.execute(_MARK_FRESH)
             connection.execute("LOCK TABLE documents, fresh_documents IN ACCESS EXCLUSIVE MODE")
             for statement in _SWAP.strip().removesuffix(";").split(";"):
-                connection.execute(statement)  # type: ignore[call-overload]
+                connection.execute(statement)
             connection.execute(_SWITCHED)
             connection.execute("RESET ROLE")  # the registry belongs to the owner of the database
             connection.execute(_REGISTER, {"table": f"{schema_name(self.corpus)}.spans", "corpus": self.corpus})
@@ -231,9 +231,9 @@ class VectorSets:
 
     def _prepare(self, connection: SyncConnection, extent: str) -> None:
         path = self.database.search_path(schema_name(self.corpus))
-        connection.execute(SQL("SET {} search_path = {}").format(SQL(extent), SQL(path)))  # type: ignore[arg-type]
-        connection.execute(SQL("SET {} synchronous_commit = on").format(SQL(extent)))  # type: ignore[arg-type]
-        connection.execute(SQL("SET {} ROLE {}").format(SQL(extent), Identifier(writer_role(self.corpus))))  # type: ignore[arg-type]
+        connection.execute(SQL("SET {} search_path = {}").format(SQL(extent), SQL(path)))
+        connection.execute(SQL("SET {} synchronous_commit = on").format(SQL(extent)))
+        connection.execute(SQL("SET {} ROLE {}").format(SQL(extent), Identifier(writer_role(self.corpus))))
 
 
 def _state(connection: psycopg.Connection[Any]) -> VectorState:
