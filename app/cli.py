@@ -21,6 +21,7 @@ from pincite.corpus_command import corpus as corpus_group
 from pincite.corpus_command import tool
 from pincite.curation_command import meta, reembed, review
 from pincite.draw_command import draw
+from pincite.ending import TOLD_TO_END, leaving_on
 from pincite.mcp_command import mcp
 from pincite.outcome import DONE, PARTLY, outcome
 from pincite.quiet import quiet, utf8_streams
@@ -296,4 +297,5 @@ def main() -> None:
     """The console script."""
     quiet()
     utf8_streams()
-    sys.exit(run(sys.argv[1:]))
+    with leaving_on(*TOLD_TO_END):
+        sys.exit(run(sys.argv[1:]))

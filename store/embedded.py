@@ -77,8 +77,10 @@ class EmbeddedServer:
             self._register()
             try:
                 return self._ensure_running()
-            except BaseException:
+            except BaseException as error:
                 self._unregister()
+                if not isinstance(error, Exception) and not self._users():
+                    self._stop()  # told to end (Ctrl-C, SIGTERM): nothing that was begun for us alone stays
                 raise
 
     def release(self) -> None:
@@ -213,9 +215,15 @@ class EmbeddedServer:
                 check=True,
                 **account.popen_arguments(),
             )
+        pid = int(shell.stdout)
         try:
-            self._await_ready(data, int(shell.stdout))
+            self._await_ready(data, pid)
         except DatabaseUnavailableError:
+            shutil.rmtree(socket, ignore_errors=True)
+            raise
+        except (KeyboardInterrupt, SystemExit):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)  # it may not have its pid file yet, by which _stop would find it
             shutil.rmtree(socket, ignore_errors=True)
             raise
         return socket

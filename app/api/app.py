@@ -62,6 +62,7 @@ def create_app(service: Service, settings: ServerSettings | None = None) -> Fast
         docs_url=None,
         redoc_url=None,
     )
+    app.state.ending = turnstile.end
     add_problem_handlers(app)
     app.include_router(routes(Endpoints(service, turnstile, metrics)))
     app.openapi = _with_errors(app.openapi)  # type: ignore[method-assign]

@@ -6,8 +6,10 @@ import concurrent.futures
 import contextlib
 import contextvars
 import math
+import statistics
 import time
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -18,7 +20,8 @@ T = TypeVar("T")
 
 MAX_BODY_BYTES = 1024 * 1024  # the longest query that is searched, in escaped JSON, with room to spare
 BODY_SECONDS = 10.0
-_MEAN_WEIGHT = 0.1  # of the latest duration in the running mean
+_REMEMBERED = 32  # durations of the latest jobs
+_FIRST_GUESS_SECONDS = 0.1
 
 
 class BodyLimit:
@@ -95,7 +98,8 @@ class Turnstile:
     Lets a bounded number of jobs run, a bounded number wait in line, and tells the others to come again.
 
     :param running: jobs at one time.
-    :param waiting: jobs in line; one more gets 429 at once.
+    :param waiting: jobs in line; one more gets 429 at once. So does one that, going by how long jobs took lately, would
+        still be in line when its time is up.
     :param seconds: from a job's arrival to its end. One that is still in line then gets 429 (nothing was done), one
         that runs gets 504.
     """
@@ -110,13 +114,15 @@ class Turnstile:
         self._free = asyncio.Semaphore(running)
         # As many threads as places: who has a place never waits for a thread.
         self._threads = concurrent.futures.ThreadPoolExecutor(running, thread_name_prefix="pincite-request")
-        self._mean_seconds = 0.1
+        self._durations: deque[float] = deque([_FIRST_GUESS_SECONDS], _REMEMBERED)
+        self._ends_at = math.inf
+        self._bounds: set[asyncio.Timeout] = set()
 
     async def run(self, work: Callable[[], Awaitable[T]]) -> T:
         """
         Await ``work()`` when its turn comes.
 
-        :raises RequestError: 429 or 504.
+        :raises RequestError: 429 or 504; 503 where the server ends first.
         """
         deadline = time.monotonic() + self.seconds
         leave = await self._enter(deadline)
@@ -138,20 +144,27 @@ class Turnstile:
         job.add_done_callback(ended)
         return await self._result(asyncio.wrap_future(job), deadline)
 
+    def end(self, seconds: float) -> None:
+        """The server ends: whatever is not done within so many seconds gets 503 and no more time."""
+        self._ends_at = time.monotonic() + seconds
+        at = asyncio.get_running_loop().time() + seconds
+        for bound in self._bounds:
+            bound.reschedule(min(at, bound.when() or at))
+
     def close(self) -> None:
         """Take no more blocking work."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _enter(self, deadline: float) -> Callable[[], None]:
         """Wait for a place; what to call when it becomes free."""
-        if self._free.locked() and self.waiting >= self.waiting_limit:
+        if self._free.locked() and not self._has_room():
             raise self._busy()
         self.waiting += 1
         try:
-            async with asyncio.timeout(deadline - time.monotonic()):
+            async with self._until(deadline):
                 await self._free.acquire()
         except TimeoutError as error:
-            raise self._busy() from error
+            raise self._ending(deadline) or self._busy() from error
         finally:
             self.waiting -= 1
         self.running += 1
@@ -159,28 +172,61 @@ class Turnstile:
 
     async def _result(self, task: "asyncio.Future[T]", deadline: float) -> T:
         try:
-            done, _ = await asyncio.wait({task}, timeout=max(0.0, deadline - time.monotonic()))
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if not done:
-            task.cancel()
+            async with self._until(deadline):
+                await asyncio.wait({task})
+        except TimeoutError as error:
             late = f"no answer within {self.seconds:g} s; ask for less, or later"
-            raise RequestError(HTTPStatus.GATEWAY_TIMEOUT, "timeout", late)
+            raise self._ending(deadline) or RequestError(HTTPStatus.GATEWAY_TIMEOUT, "timeout", late) from error
+        finally:
+            task.cancel()  # where somebody waits no longer; nothing for one that is done
         return task.result()
+
+    @contextlib.asynccontextmanager
+    async def _until(self, deadline: float) -> AsyncIterator[None]:
+        """
+        A block that ends at the deadline, or earlier when the server ends.
+
+        :raises TimeoutError: it was not done by then.
+        """
+        async with asyncio.timeout(min(deadline, self._ends_at) - time.monotonic()) as bound:
+            self._bounds.add(bound)
+            try:
+                yield
+            finally:
+                self._bounds.discard(bound)
+
+    def _has_room(self) -> bool:
+        """Whether one more may stand in line. Not who would wait for nothing: he is told at once, not at the end."""
+        return self.waiting < self.waiting_limit and self._line_seconds(self.waiting + 1) <= self.seconds
+
+    def _line_seconds(self, waiting: int) -> float:
+        """
+        How long a line of this length takes to be served, going by how long jobs took lately.
+
+        By their median: a few that hung say nothing of those in line.
+        """
+        return statistics.median(self._durations) * waiting / self._running_limit
 
     def _leaver(self) -> Callable[[], None]:
         started = time.monotonic()
 
         def leave() -> None:
-            self._mean_seconds += _MEAN_WEIGHT * (time.monotonic() - started - self._mean_seconds)
+            self._durations.append(time.monotonic() - started)
             self.running -= 1
             self._free.release()
 
         return leave
 
+    def _ending(self, deadline: float) -> RequestError | None:
+        """Where the end of the server came before the deadline: the refusal that says so."""
+        if deadline <= self._ends_at:
+            return None
+        again = "the server is ending; ask again when it is back"
+        return RequestError(HTTPStatus.SERVICE_UNAVAILABLE, "ending", again)
+
     def _busy(self) -> RequestError:
         self.refused += 1
-        seconds = max(1, math.ceil(self._mean_seconds * self.waiting / self._running_limit))
+        # Whoever is in line now was served or told to go by the time that he has.
+        seconds = max(1, math.ceil(min(self._line_seconds(self.waiting), self.seconds)))
         busy = f"{self.running} requests are worked on and {self.waiting} wait: try again in {seconds} s"
         return RequestError(HTTPStatus.TOO_MANY_REQUESTS, "busy", busy, {"Retry-After": str(seconds)})

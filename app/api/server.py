@@ -6,8 +6,7 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import Iterator
-from types import FrameType
+from collections.abc import Callable, Iterator
 
 import uvicorn
 from haystack_integrations.document_stores.pincite.database import Database
@@ -15,10 +14,13 @@ from haystack_integrations.document_stores.pincite.errors import BadInputError, 
 from haystack_integrations.document_stores.pincite.migrations import pending
 from haystack_integrations.document_stores.pincite.tokens import has_tokens
 from pincite.api.settings import is_loopback
+from pincite.ending import leaving_on
 from starlette.types import ASGIApp
 
 GRACE_SECONDS = 10
-"""Requests that are worked on at the end get so long to be answered."""
+"""Requests that are worked on or in line at the end get so long to be answered; then 503."""
+
+_LAST_WORDS_SECONDS = 3  # beyond them, to send those answers; then connections are cut
 
 _BACKLOG = 256  # connections that the system keeps for us; more than the line at the door holds
 
@@ -64,12 +66,26 @@ def address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+class _Server(uvicorn.Server):
+    """Tells the application when it begins to end; uvicorn itself says so only once the last request is answered."""
+
+    def __init__(self, config: uvicorn.Config, ending: Callable[[float], None]) -> None:
+        super().__init__(config)
+        self._ending = ending
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._ending(GRACE_SECONDS)
+        await super().shutdown(sockets)
+
+
 def serve(app: ASGIApp, listener: socket.socket, what: str) -> None:
     """
-    Answer requests until SIGTERM or SIGINT; those that are worked on then are answered first.
+    Answer requests until SIGTERM or SIGINT; those that are worked on or in line then are answered first.
 
+    :param app: one whose ``state.ending`` is callable is told how many seconds are left when the end begins.
     :param what: is served, for the line that says where.
     """
+    ending = getattr(getattr(app, "state", None), "ending", lambda seconds: None)
     with log_to_stderr():
         config = uvicorn.Config(
             app,
@@ -77,30 +93,17 @@ def serve(app: ASGIApp, listener: socket.socket, what: str) -> None:
             access_log=False,
             server_header=False,
             lifespan="on",
-            timeout_graceful_shutdown=GRACE_SECONDS,
+            timeout_graceful_shutdown=GRACE_SECONDS + _LAST_WORDS_SECONDS,
         )
         print(f"{what} at {address(listener)}; Ctrl-C ends it", file=sys.stderr, flush=True)
         # uvicorn raises the signal again once it has ended, which Python turns into KeyboardInterrupt for SIGINT.
         with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listener])
+            _Server(config, ending).run(sockets=[listener])
 
 
-@contextlib.contextmanager
-def orderly_end() -> Iterator[None]:
-    """
-    Inside the block SIGTERM ends the process as ``sys.exit`` does.
-
-    By default it ends it on the spot: nothing that Python does at exit is done, and the embedded database would run on.
-    """
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(0)
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def orderly_end() -> contextlib.AbstractContextManager[None]:
+    """Inside the block SIGTERM ends the process with status 0: for a server that is how it is meant to end."""
+    return leaving_on(signal.SIGTERM, status=0)
 
 
 @contextlib.contextmanager

@@ -125,3 +125,46 @@ def test_a_caller_who_goes_away_frees_his_place() -> None:
         assert (turnstile.running, turnstile.waiting) == (0, 0)
 
     asyncio.run(scene())
+
+
+def test_who_would_wait_for_nothing_is_told_at_once() -> None:
+    async def scene() -> None:
+        turnstile = Turnstile(running=1, waiting=100, seconds=1.0)
+        turnstile._durations.extend([0.3] * 20 + [30.0] * 4)  # so three in line are served in time, and a fourth is not
+        jobs = [asyncio.ensure_future(turnstile.run(lambda: asyncio.sleep(60))) for _ in range(5)]
+        await asyncio.sleep(0.01)
+        assert (turnstile.running, turnstile.waiting, turnstile.refused) == (1, 3, 1)
+        for job in jobs:
+            job.cancel()
+        results = await asyncio.gather(*jobs, return_exceptions=True)
+        assert [it.status for it in results if isinstance(it, RequestError)] == [HTTPStatus.TOO_MANY_REQUESTS]
+
+    asyncio.run(scene())
+
+
+def test_what_is_not_done_when_the_server_ends_is_told_so() -> None:
+    async def scene() -> None:
+        turnstile, go_on = Turnstile(running=3, waiting=5, seconds=60.0), threading.Event()
+        jobs = [
+            turnstile.run(lambda: asyncio.sleep(0.01, "done")),
+            turnstile.run(lambda: asyncio.sleep(60)),
+            turnstile.run_in_thread(go_on.wait),
+            turnstile.run(lambda: asyncio.sleep(60)),  # has the first one's place
+            turnstile.run(lambda: asyncio.sleep(60)),  # is in line
+        ]
+        results = asyncio.gather(*jobs, return_exceptions=True)
+        await asyncio.sleep(0.005)
+        turnstile.end(0.1)
+        done, *ended = await results
+        assert done == "done"
+        with pytest.raises(RequestError) as late:
+            await turnstile.run(lambda: asyncio.sleep(60))
+        for error in (*ended, late.value):
+            assert isinstance(error, RequestError)
+            assert (error.status, error.kind) == (HTTPStatus.SERVICE_UNAVAILABLE, "ending")
+        go_on.set()
+        while turnstile.running:
+            await asyncio.sleep(0.001)
+        turnstile.close()
+
+    asyncio.run(scene())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``pincite serve`` as a process: where it listens, how it refuses, and that it leaves nothing behind."""
 
+import asyncio
 import signal
 import socket
 import subprocess
@@ -70,6 +71,41 @@ def test_a_request_that_is_worked_on_is_answered_before_the_end(service: Service
     assert answer.startswith(b"HTTP/1.1 200")
     assert b'"results":[{' in answer
     assert server.process.wait() == 0
+
+
+def test_the_end_under_load_answers_all_that_came_before(service: Service, start: Callable[..., Any]) -> None:
+    server = start("serve", "--port", "0", PINCITE_PRINCIPAL="local-owner")
+    address, clients = server.address(), 64
+    answered: list[tuple[float, int]] = []
+    lost: list[float] = []
+    told: list[float] = []
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        while True:
+            begun = time.monotonic()
+            try:
+                response = await client.post("/search", json={"corpus": "knowledge", "query": HFA})
+            except httpx.ConnectError:
+                return  # nobody listens any more
+            except httpx.TransportError:  # the connection was closed before the request was read
+                lost.append(begun)
+                return
+            answered.append((begun, response.status_code))
+            if len(answered) == 2 * clients:
+                told.append(time.monotonic())
+                server.process.send_signal(signal.SIGTERM)
+
+    async def scene() -> None:
+        async with httpx.AsyncClient(base_url=address, timeout=120, limits=httpx.Limits()) as client:
+            await asyncio.gather(*(ask(client) for _ in range(clients)))
+
+    asyncio.run(scene())
+    assert server.process.communicate() == ("", "")
+    assert server.process.returncode == 0
+    assert {status for _, status in answered} <= {200, 503}
+    # Those that stood in line when the server was told; the others may have met a connection that was just closing.
+    assert len([begun for begun, status in answered if begun < told[0] and status == 200]) > 2 * clients
+    assert not [begun for begun in lost if begun < told[0] - 0.1]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
