@@ -79,6 +79,7 @@ _EXPECTED_TRIGGERS = {
     ("sources", "source_spread"),
     ("sources", "count_version"),
     ("spans", "span_a_review"),
+    ("spans", "span_beside"),
     ("spans", "span_fill"),
     ("spans", "span_stale"),
     ("spans", "span_gone"),

@@ -75,10 +75,10 @@ def configuration_check(connection: SyncConnection, settings: CorpusSettings) ->
     cursor = connection.cursor(row_factory=dict_row)
     made = cursor.execute(_MADE, {"schema": schema, "corpus": corpus}).fetchone() or {}
     held = cursor.execute(_SETTINGS.format(Identifier(schema))).fetchone() or {}
-    remake = "set it back, or ingest into a new corpus"
+    remake, change = "set it back, or ingest into a new corpus", f"set it back, or change: pincite reembed {corpus}"
     for subject, wanted, found, mend in (
-        ("embedding_dimension", settings.embedding_dimension, made.get("dimension"), remake),
-        ("embedding_dimension", settings.embedding_dimension, made.get("column_dimension"), remake),
+        ("embedding_dimension", settings.embedding_dimension, made.get("dimension"), change),
+        ("embedding_dimension", settings.embedding_dimension, made.get("column_dimension"), change),
         ("text_search_config", settings.text_search_config, made.get("text_search"), remake),
         ("minimum_characters", settings.minimum_characters, held.get("minimum_characters"), "pincite init"),
         (
@@ -117,7 +117,10 @@ def _embedders(check: Check, settings: CorpusSettings, held: dict[str, Any]) -> 
         check.fail(f"query pipeline of {corpus}", reason, "give both pipelines the same embedder")
     if held.get("embedding_fingerprint") not in (None, wanted):
         reason = f"the corpus is for {held['embedding_fingerprint']!r:.120}, the configuration for {wanted!r:.120}"
-        check.fail(f"embedder of {corpus}", reason, f"pincite reembed {corpus}")
+        mend = f"pincite reembed {corpus}"
+        if held.get("beside_old") and held["beside_fingerprint"] == wanted:  # somebody's configuration is out of date
+            mend = f"bring the configuration up to date, or turn the corpus back: {mend}"
+        check.fail(f"embedder of {corpus}", reason, mend)
     if held.get("embedding_fingerprint") and held.get("embedded_meta") != embedder.embedded_meta:
         reason = f"the database watches {held['embedded_meta']}, the embedder embeds {embedder.embedded_meta}"
         check.fail(f"embedded metadata of {corpus}", reason, f"pincite reembed {corpus} --all")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a corpus holds: what is not searchable and why, what is stale, what does not stand where it says."""
 
+from hashlib import md5
 from typing import Any
 
 from haystack_integrations.document_stores.pincite.connections import SyncConnection
@@ -21,7 +22,7 @@ ORDER BY d.source_id
 _SPANS = """
 SELECT * FROM (
     SELECT s.id, s.kind, s.searchable, d.searchable AS source_searchable,
-        s.embedding IS NULL AS no_embedding,
+        s.embedding IS NULL AND s.embedding_beside IS NULL AS no_embedding,
         NOT coalesce(s.start_offset >= 0 AND s.start_offset < s.end_offset AND s.end_offset <= d.text_length, false)
             AS no_locator,
         NOT s.kind = ANY (c.span_kinds) AS other_kind,
@@ -38,16 +39,24 @@ WHERE searchable <> (source_searchable AND NOT (
    OR (source_searchable AND NOT searchable)
 ORDER BY id
 """
+# Against the embedder that the corpus is for; whether that is the configured one is asked by another check.
 _STALE = """
-SELECT id, embedding IS NULL AS bare, stale, embedding_fingerprint AS fingerprint FROM spans
-WHERE embedding IS NULL OR stale OR embedding_fingerprint IS DISTINCT FROM %s ORDER BY id
-"""
-_LOCATORS = """
-SELECT s.id, s.source_id, s.start_offset, s.end_offset FROM spans AS s JOIN sources AS d USING (source_id)
-WHERE s.start_offset IS NOT NULL AND s.kind <> 'page_image'
-  AND substr(d.text, s.start_offset + 1, greatest(s.end_offset - s.start_offset, 0)) IS DISTINCT FROM s.content
+SELECT s.id, s.embedding IS NULL AND s.embedding_beside IS NULL AS bare, s.embedding IS NULL AS missing, s.stale,
+    s.embedding_fingerprint AS fingerprint
+FROM spans AS s CROSS JOIN settings AS c
+WHERE s.embedding IS NULL OR s.stale
+    OR s.embedding_fingerprint IS DISTINCT FROM coalesce(c.embedding_fingerprint, %s)
 ORDER BY s.id
 """
+# What stands at a locator is cut out here: PostgreSQL counts characters from the start of the text for each span.
+_LOCATORS = """
+SELECT d.source_id, d.text, array_agg(s.id ORDER BY s.id) AS ids, array_agg(s.start_offset ORDER BY s.id) AS starts,
+    array_agg(s.end_offset ORDER BY s.id) AS ends, array_agg(md5(s.content) ORDER BY s.id) AS contents
+FROM spans AS s JOIN sources AS d USING (source_id)
+WHERE s.start_offset IS NOT NULL AND s.kind <> 'page_image'
+GROUP BY d.source_id ORDER BY d.source_id
+"""
+_SOURCES_AT_ONCE = 20
 _QUOTES = """
 SELECT s.id, s.source_id, s.quote FROM spans AS s JOIN sources AS d USING (source_id)
 WHERE s.kind = 'rule' AND (coalesce(s.quote, '') = '' OR strpos(d.text, s.quote) = 0 OR s.start_offset IS NULL)
@@ -85,7 +94,7 @@ def content_checks(connection: SyncConnection, corpus: str, fingerprint: str | N
     return [
         _backlog(connection, corpus, count),
         _stale(connection, corpus, count, fingerprint),
-        _each(connection, "locators", corpus, _LOCATORS, count, _locator),
+        _locators(connection, corpus, count),
         _each(connection, "quotes", corpus, _QUOTES, _rules(connection), _quote),
         _each(connection, "reviews", corpus, _REVIEWS, _rules(connection), _review),
         _each(connection, "visibility", corpus, _VISIBILITY, count, _visible),
@@ -114,9 +123,18 @@ def _each(connection: SyncConnection, name: str, corpus: str, query: str, looked
     return check
 
 
-def _locator(corpus: str, row: dict[str, Any]) -> tuple[str, str, str]:
-    place = f"{row['source_id']} {row['start_offset']}-{row['end_offset']}"
-    return f"span {row['id']}", f"another text stands at its locator ({place})", f"pincite ingest {corpus} PATH"
+def _locators(connection: SyncConnection, corpus: str, count: int) -> Check:
+    check = Check("locators", corpus, count)
+    with connection.cursor("audit_locators", row_factory=dict_row) as cursor:
+        cursor.itersize = _SOURCES_AT_ONCE
+        for row in cursor.execute(_LOCATORS):
+            text = row["text"]
+            for span, start, end, content in zip(row["ids"], row["starts"], row["ends"], row["contents"], strict=True):
+                there = text[start : max(start, end or 0)] if start >= 0 else ""
+                if md5(there.encode(), usedforsecurity=False).hexdigest() != content:
+                    reason = f"another text stands at its locator ({row['source_id']} {start}-{end})"
+                    check.fail(f"span {span}", reason, f"pincite ingest {corpus} PATH")
+    return check
 
 
 def _quote(corpus: str, row: dict[str, Any]) -> tuple[str, str, str]:
@@ -200,6 +218,8 @@ def _stale(connection: SyncConnection, corpus: str, spans: int, fingerprint: str
             continue  # the backlog has it
         made = f"its vector was made by {row['fingerprint']!r:.120}"
         reason = "its text or embedded metadata changed after it was embedded" if row["stale"] else made
+        if row["missing"]:
+            reason = "it has a vector of another embedder alone, whose configuration wrote it"
         check.fail(f"span {row['id']}", reason, f"pincite reembed {corpus}")
     return check
 

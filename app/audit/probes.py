@@ -2,7 +2,7 @@
 """Tries to cross from each corpus into the others, and past groups and roles, on every path (C2)."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 import psycopg
@@ -15,7 +15,17 @@ from haystack_integrations.document_stores.pincite.execution import ALL_GROUPS
 from haystack_integrations.document_stores.pincite.statements import Statement
 from haystack_integrations.document_stores.pincite.writer_session import writer_session
 from pincite.audit.answer import Check
-from pincite.audit.paths import STATEMENTS, STORE_PATHS, Target, pipeline_ids, reached, why_ids
+from pincite.audit.paths import (
+    STATEMENTS,
+    STOCK_PATHS,
+    STORE_PATHS,
+    Target,
+    pipeline_ids,
+    reached,
+    stock_ids,
+    stock_store,
+    why_ids,
+)
 from pincite.pipelines.corpora import CorpusSettings
 from pincite.pipelines.loader import load_pipeline
 from psycopg.sql import SQL, Identifier
@@ -59,11 +69,6 @@ class Corpus(NamedTuple):
 
 def opened(database: Database, settings: CorpusSettings) -> Corpus:
     """The corpus with the rows that attempts will be made for."""
-    store = CorpusDocumentStore(
-        settings.name,
-        embedding_dimension=settings.embedding_dimension,
-        text_search=settings.text_search_config,
-    )
     keys = list(settings.required_scopes)
     with writer_session(database, settings.name, read_only=True) as connection:
         rows = connection.execute(_PICK, {"keys": keys, "targets": _TARGETS}).fetchall()
@@ -71,6 +76,12 @@ def opened(database: Database, settings: CorpusSettings) -> Corpus:
         Target(row[0], row[1], row[2], row[3], _vector(row[4]), row[5], tuple(zip(keys, row[6], strict=True)))
         for row in rows
     ]
+    store = CorpusDocumentStore(
+        settings.name,
+        # While the embedder changes, the configuration may name vectors of another length.
+        embedding_dimension=len(targets[0].embedding) if targets else settings.embedding_dimension,
+        text_search=settings.text_search_config,
+    )
     return Corpus(settings, store, targets)
 
 
@@ -89,15 +100,16 @@ def leak_check(database: Database, corpus: Corpus, others: list[Corpus]) -> Chec
     judge = _Judge(check, database, corpus, _other_corpora(database, corpus.settings.name))
     _forgetful(judge)
     strangers = [None, [NOBODY], *([group] for group in _group_names(database, corpus))]
-    for name, path in _paths(corpus):
-        _control(check, name, path, corpus)
-        for target in [target for other in others for target in _fitting(other, corpus)]:
-            judge.attempt(name, path, target, [ALL_GROUPS])
-        for target in corpus.targets:
-            for groups in strangers:
-                judge.attempt(name, path, target, groups)
-            if target.scope:
-                judge.attempt(name, path, target._replace(scope=_nowhere(corpus)), [ALL_GROUPS])
+    with closing(_StockStores(corpus.store)) as stock:
+        for name, path in _paths(corpus, stock):
+            _control(check, name, path, corpus)
+            for target in [target for other in others for target in _fitting(other, corpus)]:
+                judge.attempt(name, path, target, [ALL_GROUPS])
+            for target in corpus.targets:
+                for groups in strangers:
+                    judge.attempt(name, path, target, groups)
+                if target.scope:
+                    judge.attempt(name, path, target._replace(scope=_nowhere(corpus)), [ALL_GROUPS])
     _without_scope(check, corpus)
     return check
 
@@ -120,7 +132,27 @@ def _nowhere(corpus: Corpus) -> tuple[tuple[str, str], ...]:
     return tuple((key, NOBODY) for key in corpus.settings.required_scopes)
 
 
-def _paths(corpus: Corpus) -> Iterator[tuple[str, Path]]:
+class _StockStores:
+    """A stock store for each who asks, kept open: connecting takes longer than asking."""
+
+    def __init__(self, store: CorpusDocumentStore) -> None:
+        self._store = store
+        self._open: dict[str, CorpusDocumentStore] = {}
+
+    def of(self, target: Target, groups: list[str] | None) -> CorpusDocumentStore:
+        """That of these groups in the scope of the target."""
+        key = repr((groups, target.scope))
+        if key not in self._open:
+            self._open[key] = stock_store(self._store, groups, dict(target.scope))
+        return self._open[key]
+
+    def close(self) -> None:
+        """Close the connections."""
+        for store in self._open.values():
+            store.close()
+
+
+def _paths(corpus: Corpus, stock: _StockStores) -> Iterator[tuple[str, Path]]:
     store, text_search = corpus.store, corpus.settings.text_search_config
     for name, build in STATEMENTS.items():
         yield (
@@ -130,7 +162,10 @@ def _paths(corpus: Corpus) -> Iterator[tuple[str, Path]]:
             ),
         )
     for name, path in STORE_PATHS.items():
-        yield name, lambda target, groups, path=path: path(store, target, groups)  # type: ignore[misc]
+        if name in STOCK_PATHS:
+            yield name, lambda target, groups, name=name: stock_ids(name, stock.of(target, groups), target)  # type: ignore[misc]
+        else:
+            yield name, lambda target, groups, path=path: path(store, target, groups)  # type: ignore[misc]
     if corpus.targets or not corpus.settings.required_scopes:  # else there is no scope that a search could give
         pipeline = load_pipeline(corpus.settings.name, "query")
         pipeline.warm_up()

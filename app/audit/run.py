@@ -10,6 +10,7 @@ from pincite.audit.answer import AuditAnswer, Check, audit_answer
 from pincite.audit.catalog import corpus_checks, database_checks
 from pincite.audit.configuration import configuration_check, migrations_check, pending_scopes, registry_check
 from pincite.audit.contents import content_checks
+from pincite.audit.embedder import embedder_check
 from pincite.audit.probes import leak_check, opened
 from pincite.pipelines.corpora import CorporaSettings
 
@@ -62,6 +63,7 @@ def _checks(
                 required_scopes=settings.corpora[name].required_scopes,
                 scopes=settings.corpora[name].scopes,
             )
+            yield embedder_check(connection, name, fingerprint, settings.corpora[name].embedding_dimension)
         with writer_session(database, name, read_only=True) as session:
             yield from content_checks(session, name, fingerprint)
         yield leak_check(database, corpora[name], [other for key, other in corpora.items() if key != name])

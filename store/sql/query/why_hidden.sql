@@ -13,7 +13,7 @@ CROSS JOIN settings AS c
 CROSS JOIN LATERAL (
     SELECT count(*) AS spans,
            count(*) FILTER (WHERE s.searchable) AS searchable,
-           count(*) FILTER (WHERE s.embedding IS NULL) AS no_embedding,
+           count(*) FILTER (WHERE s.embedding IS NULL AND s.embedding_beside IS NULL) AS no_embedding,
            count(*) FILTER (
                WHERE NOT coalesce(
                    s.start_offset >= 0 AND s.start_offset < s.end_offset AND s.end_offset <= d.text_length, false
