@@ -9,7 +9,7 @@ run them against rows of another corpus, of another group and of nobody's.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from haystack import Pipeline
+from haystack import Document, Pipeline
 from haystack_integrations.document_stores.pincite import why_statements
 from haystack_integrations.document_stores.pincite.case_statements import case_profile
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
@@ -80,7 +80,14 @@ def _extents(target: Target, text_search: str) -> Statement:
 
 
 def _same_source(target: Target) -> dict[str, Any]:
-    return {"field": "meta.source_id", "operator": "==", "value": target.source_id}
+    # By the column and by the metadata that filters name: the index of the first spares reading every row.
+    value = target.source_id
+    conditions = [{"field": field, "operator": "==", "value": value} for field in ("source_id", "meta.source_id")]
+    return {"operator": "AND", "conditions": conditions}
+
+
+def _same_span(target: Target) -> dict[str, Any]:
+    return {"field": "id", "operator": "==", "value": target.span_id}
 
 
 def _dense(target: Target, text_search: str) -> Statement:
@@ -123,7 +130,8 @@ def _profile(store: CorpusDocumentStore, target: Target, groups: list[str] | Non
     return {target.source_id} if rows[0]["embedding"] is not None or rows[0]["words"] else set()
 
 
-def _stock(store: CorpusDocumentStore, groups: list[str] | None, scope: dict[str, str]) -> CorpusDocumentStore:
+def stock_store(store: CorpusDocumentStore, groups: list[str] | None, scope: dict[str, str]) -> CorpusDocumentStore:
+    """The corpus as stock Haystack code opens it for somebody: with a connection of its own, which wants closing."""
     return CorpusDocumentStore(
         store.corpus,
         database_url=store.database_url,
@@ -133,35 +141,38 @@ def _stock(store: CorpusDocumentStore, groups: list[str] | None, scope: dict[str
     )
 
 
-def _stock_path(
-    ask: Callable[[CorpusDocumentStore, Target], list[Any]],
-) -> Callable[[CorpusDocumentStore, Target, list[str] | None], set[str]]:
+# Through Haystack's own code.
+STOCK_PATHS: dict[str, Callable[[CorpusDocumentStore, Target], list[Document]]] = {
+    "stock: filter by id": lambda stock, target: stock.filter_documents(_same_span(target)),
+    "stock: embedding retriever": lambda stock, target: stock._embedding_retrieval(target.embedding, top_k=_ROWS),
+    # Stock code makes the text search vector of each row anew: without the filter it would take minutes.
+    "stock: keyword retriever": lambda stock, target: stock._keyword_retrieval(
+        " ".join(target.text.split()[:3]), top_k=_ROWS, filters=_same_span(target)
+    ),
+}
+
+
+def stock_ids(name: str, stock: CorpusDocumentStore, target: Target) -> set[str]:
+    """Ids that a path of stock code gives to whom the store was opened for."""
+    return {str(document.id) for document in STOCK_PATHS[name](stock, target)}
+
+
+def _stock_path(name: str) -> Callable[[CorpusDocumentStore, Target, list[str] | None], set[str]]:
     def path(store: CorpusDocumentStore, target: Target, groups: list[str] | None) -> set[str]:
-        stock = _stock(store, groups, dict(target.scope))
+        stock = stock_store(store, groups, dict(target.scope))
         try:
-            return {str(document.id) for document in ask(stock, target)}
+            return stock_ids(name, stock, target)
         finally:
             stock.close()
 
     return path
 
 
-# What reads more than one statement, or reads through Haystack's own code.
+# What reads more than one statement, or opens a connection of its own.
 STORE_PATHS: dict[str, Callable[[CorpusDocumentStore, Target, list[str] | None], set[str]]] = {
     "show": _show,
     "similar cases": _profile,
-    "stock: filter by id": _stock_path(
-        lambda store, target: store.filter_documents({"field": "id", "operator": "==", "value": target.span_id})
-    ),
-    "stock: embedding retriever": _stock_path(
-        lambda store, target: store._embedding_retrieval(target.embedding, top_k=_ROWS)
-    ),
-    "stock: keyword retriever": _stock_path(
-        # Stock code makes the text search vector of each row anew: without the filter it would take minutes.
-        lambda store, target: store._keyword_retrieval(
-            " ".join(target.text.split()[:3]), top_k=_ROWS, filters=_same_source(target)
-        )
-    ),
+    **{name: _stock_path(name) for name in STOCK_PATHS},
 }
 
 
