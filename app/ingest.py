@@ -156,7 +156,7 @@ def _changed(
             rules = given_rules(file.path) if "rule" in kinds else _no_rules(file.path, report)
             # Nothing where there are no rules, so that the hash of such a file stays what it was.
             meta = given_meta(file.path, options) | ({RULES_KEY: rules} if rules else {})
-            content_hash, size = _content_hash(file.path, meta, settings)
+            content_hash, file_hash, size = _hashes(file.path, meta, settings)
         except OSError as error:
             report.failed.append(FileReport(str(file.path), f"cannot be opened: {error.strerror or error}"))
             continue
@@ -168,7 +168,8 @@ def _changed(
             report.unchanged += 1
         else:
             spans = size // _BYTES_PER_SPAN.get(file.path.suffix.lower(), _TEXT_BYTES_PER_SPAN) + 1
-            provenance = {"_path": str(file.path), "_root": str(file.root), "_prefix": file.prefix}
+            place = {"_path": str(file.path), "_root": str(file.root), "_prefix": file.prefix}
+            provenance = {**place, "_sha256": file_hash}
             identity = {"source_id": file.source_id, "content_hash": content_hash}
             yield Item(str(file.path), {**meta, **provenance, **identity}, spans, known=before is not None)
 
@@ -180,15 +181,16 @@ def _no_rules(path: Path, report: IngestReport) -> list[Rule]:
     return []
 
 
-def _content_hash(path: Path, meta: Mapping[str, Any], settings: str) -> tuple[str, int]:
-    """Hash of everything that decides what the store holds of a file, and the size of the file in bytes."""
+def _hashes(path: Path, meta: Mapping[str, Any], settings: str) -> tuple[str, str, int]:
+    """Hash of everything that decides what the store holds of a file, that of its bytes alone, and their number."""
     if not path.is_file():
         raise BadInputError("no regular file")
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
         size = file.tell()
+    file_hash = digest.hexdigest()
     digest.update(json.dumps([meta, settings], sort_keys=True, ensure_ascii=False).encode())
-    return digest.hexdigest(), size
+    return digest.hexdigest(), file_hash, size
 
 
 def _is_gone(source_id: str, source: HeldSource, found: Walk, as_name: str | None) -> bool:

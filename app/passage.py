@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A passage in its context: what ``show`` gives (S2)."""
 
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
+from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions, scope_values
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.errors import AttributionError, BadInputError
 from haystack_integrations.document_stores.pincite.leg_statements import compose, span_document
+from haystack_integrations.document_stores.pincite.scopes import within
 from haystack_integrations.document_stores.pincite.spans import Extent, Locator
 from haystack_integrations.document_stores.pincite.statements import Statement
+from pincite.pipelines.corpora import load_corpora
 from pincite.response import shown_meta
 
 # Around a span without a parent, so many characters of its source on each side.
@@ -35,6 +38,28 @@ class Passage(TypedDict):
     parent: Extent | None
     context: Context
     meta: dict[str, Any]
+
+
+class Reader(NamedTuple):
+    """Who reads single spans of a corpus, and in which scope."""
+
+    store: CorpusDocumentStore
+    groups: list[str] | None
+    filters: dict[str, Any] | None
+
+
+def reader_of(corpus: str, groups: list[str] | None, scope: dict[str, str] | None) -> Reader:
+    """
+    A principal who reads spans of a corpus.
+
+    :param groups: of the principal; ``None`` sees nothing.
+    :param scope: as of a search; a corpus that requires one is not read without it (C3).
+    :raises BadInputError: no such corpus, or a scope that is missing or unknown.
+    """
+    settings = load_corpora().corpus(corpus)
+    conditions = scope_conditions(scope or {}, settings.scopes, settings.required_scopes)
+    asked = within(groups, scope_values(conditions, settings.required_scopes))
+    return Reader(CorpusDocumentStore(corpus), asked, all_of(conditions))
 
 
 def passage(

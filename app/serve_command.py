@@ -6,9 +6,11 @@
 The server is imported when the command runs, so that ``--help`` answers at once.
 """
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from haystack_integrations.document_stores.pincite.errors import BadInputError
 
 Host = Annotated[str, typer.Option(metavar="H", help="Where to listen; beyond this machine only with tokens.")]
 RunningOption = Annotated[int, typer.Option("--running", metavar="N", min=1, help="Requests worked on at one time.")]
@@ -31,8 +33,12 @@ def serve(
     upkeep: Annotated[
         float, typer.Option(metavar="S", min=0, help="Seconds between two looks for stale vectors; 0 for none.")
     ] = 60.0,
+    reports: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder with reports of `pincite bench --out` that the page shows."),
+    ] = None,
 ) -> None:
-    """Serve the REST API.
+    """Serve the REST API and a web page.
 
     Listens on this machine alone unless told otherwise.
     """
@@ -48,7 +54,16 @@ def serve(
         waiting=waiting,
         seconds=timeout,
         upkeep_seconds=upkeep,
+        reports=_folder(reports),
     ).listening_on(host)
     with orderly_end(), Service(config=context.obj) as service, listening(host, port) as listener:
         check_ready(service.database, host)
-        serve_app(create_app(service, bounds), listener, "Pincite serves its REST API")
+        serve_app(create_app(service, bounds), listener, "Pincite serves its page and REST API")
+
+
+def _folder(reports: Path | None) -> Path | None:
+    if reports is not None and not reports.is_dir():
+        raise BadInputError(
+            f"--reports {str(reports)!r:.300} is no folder; give the one that `pincite bench --out` writes to"
+        )
+    return None if reports is None else reports.resolve()

@@ -21,13 +21,11 @@ os.environ.setdefault(
 from haystack import Pipeline
 from haystack.core.errors import PipelineRuntimeError
 from haystack.utils import Secret
-from haystack_integrations.components.pincite.stages.scopes import all_of, scope_conditions, scope_values
 from haystack_integrations.document_stores.pincite.corpora import CorpusDefinition
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.database import Database, pincite_home
 from haystack_integrations.document_stores.pincite.errors import DatabaseUnavailableError, PinciteError
 from haystack_integrations.document_stores.pincite.migrations import initialise
-from haystack_integrations.document_stores.pincite.scopes import within
 from haystack_integrations.document_stores.pincite.source_changes import ReviewedRule, SourceState
 from haystack_integrations.document_stores.pincite.spans import plain_outputs
 from haystack_integrations.document_stores.pincite.tags import Tag
@@ -37,12 +35,13 @@ from pincite.audit.run import audit
 from pincite.curation import list_rules, review, set_meta
 from pincite.explain import explain
 from pincite.ingest import EMBEDDING, IngestReport, Progress, ingest
-from pincite.passage import Passage, passage
+from pincite.passage import Passage, passage, reader_of
 from pincite.pipelines.corpora import CorpusSettings, ToolSettings, load_corpora
 from pincite.pipelines.loader import load_pipeline, load_tool_pipeline
 from pincite.reembed import FinishReport, ReembedReport, finish, reembed
 from pincite.response import OBSERVED, SearchResponse, search_response
 from pincite.search_log import asked_through, search_log
+from pincite.source_file import SourceFile, source_file
 from pincite.status import status
 from pincite.tags import describe_tag, tags, with_tag_contexts, with_tag_contexts_async
 from pincite.timing import stage_timings
@@ -306,11 +305,14 @@ class Service:
         :param scope: as of a search; a corpus that requires one is not read without it (C3).
         :raises BadInputError: there is no such span, or this principal may not see it, or not in this scope.
         """
-        settings = load_corpora().corpus(corpus)
-        conditions = scope_conditions(scope or {}, settings.scopes, settings.required_scopes)
-        groups = within(_groups(principal), scope_values(conditions, settings.required_scopes))
-        store = CorpusDocumentStore(corpus, database_url=_url())
-        return passage(store, span_id, groups=groups, filters=all_of(conditions))
+        store, groups, filters = reader_of(corpus, _groups(principal), scope)
+        return passage(store, span_id, groups=groups, filters=filters)
+
+    def source_file(
+        self, corpus: str, span_id: str, *, principal: str | None = None, scope: dict[str, str] | None = None
+    ) -> SourceFile:
+        """The file of the source that a passage is from, not read yet; arguments and errors as of :meth:`show`."""
+        return source_file(reader_of(corpus, _groups(principal), scope), span_id)
 
     def tool(self, name: str, query: str = "", **options: Unpack[SearchOptions]) -> SearchResponse:
         """
@@ -397,13 +399,13 @@ def _definition(corpus: CorpusSettings) -> CorpusDefinition:
         span_kinds=list(corpus.spans),
         source_kind=corpus.source_kind,
         required_scopes=list(corpus.required_scopes),
+        scopes=list(corpus.scopes),
     )
 
 
 def _request(query: str, options: SearchOptions) -> dict[str, Any]:
     given: dict[str, Any] = {key: value for key, value in options.items() if key != "explain"}
     return {"query": query, "groups": _groups(given.pop("principal", None)), **given}
-        scopes=list(corpus.scopes),
 
 
 @contextlib.contextmanager

@@ -19,9 +19,11 @@ from pincite.api.settings import ServerSettings
 from pincite.api.upkeep import Upkeep
 from pincite.pipelines.corpora import load_corpora
 from pincite.service import Service
+from pincite.web.assets import ASSETS, asset_routes
+from pincite.web.routes import WebEndpoints, web_routes
 
-OPEN_PATHS = frozenset({"/health", "/openapi.json"})
-"""Answered without a token: they say nothing of what is stored."""
+OPEN_PATHS = frozenset({"/health", "/openapi.json", *ASSETS})
+"""Answered without a token: they say nothing of what is stored. The page asks for the token itself."""
 
 DESCRIPTION = """\
 Retrieval that finds the right document and pins every passage to its source.
@@ -64,7 +66,10 @@ def create_app(service: Service, settings: ServerSettings | None = None) -> Fast
     )
     app.state.ending = turnstile.end
     add_problem_handlers(app)
-    app.include_router(routes(Endpoints(service, turnstile, metrics)))
+    endpoints = Endpoints(service, turnstile, metrics)
+    app.include_router(routes(endpoints))
+    app.include_router(web_routes(WebEndpoints(endpoints, settings.reports)))
+    app.include_router(asset_routes())
     app.openapi = _with_errors(app.openapi)  # type: ignore[method-assign]
     # The last one added is the first to see a request.
     app.add_middleware(BodyLimit, max_bytes=settings.body_bytes)

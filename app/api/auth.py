@@ -113,12 +113,15 @@ def checked_corpus(caller: Caller, corpus: str) -> str:
     return corpus
 
 
-def checked_all_groups(caller: Caller) -> None:
+def sees_all_groups(caller: Caller) -> bool:
+    """Whether the caller's principal sees what is shared with any group."""
+    return caller.principal is not None and ALL_GROUPS in load_corpora().principal(caller.principal).groups
+
+
+def checked_all_groups(caller: Caller, why: str = "an audit names sources of all groups") -> None:
     """Refuse with 403 who does not see all groups: an audit names sources whoever they are for."""
-    if caller.principal is None or ALL_GROUPS not in load_corpora().principal(caller.principal).groups:
-        raise RequestError(
-            HTTPStatus.FORBIDDEN, "forbidden", "an audit names sources of all groups: ask as a principal who sees them"
-        )
+    if not sees_all_groups(caller):
+        raise RequestError(HTTPStatus.FORBIDDEN, "forbidden", f"{why}: ask as a principal who sees them")
 
 
 def with_hint(answer: SearchResponse, caller: Caller) -> SearchResponse:

@@ -130,6 +130,19 @@ class PassageModel(Answer):
     meta: dict[str, Any]
 
 
+class SourceModel(Answer):
+    """Whether the pages of a passage's source can be shown."""
+
+    corpus: str
+    span_id: str
+    source_id: str
+    title: str
+    media_type: Annotated[str | None, Field(description="pdf, docx, html, markdown, text or data.")]
+    page: Annotated[int | None, Field(description="Where the passage begins; null for sources without pages.")]
+    pages: Annotated[int | None, Field(description="Pages that GET /source/page.png shows; null for none.")]
+    reason: Annotated[str | None, Field(description="Why no page can be shown.")]
+
+
 class StepModel(Answer):
     """One stage on the way of a document through a search."""
 

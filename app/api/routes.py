@@ -23,11 +23,15 @@ from pincite.pipeline_graph import pipeline_graph
 from pincite.pipelines.corpora import CorpusSettings, load_corpora
 from pincite.response import SearchResponse
 from pincite.service import Service
+from pincite.source_file import FileUnavailableError, SourceFacts, source_facts
 from pincite.tokens import Caller
 from pincite.why_answer import WhyAnswer
 
 T = TypeVar("T")
-_SVG = "image/svg+xml"
+_SVG, _PNG = "image/svg+xml", "image/png"
+CorpusOf = Annotated[str, Query(description="Which corpus.", examples=["knowledge"])]
+SpanOf = Annotated[str, Query(description="As a search gave it.", max_length=4000)]
+ScopeOf = Annotated[list[str] | None, Query(description="k=v, such as practice_area=planning; repeatable.")]
 _OF_THE_MACHINE = ("home", "configuration")
 """Facts of the status that only who sits at this machine is told."""
 
@@ -44,7 +48,7 @@ class Endpoints:
         self, request: Request, body: Annotated[ExplainableSearchBody, Body(openapi_examples=SEARCH_EXAMPLES)]
     ) -> SearchResponse:
         """Ask a corpus a question. A document that the question names comes first."""
-        caller, corpus = _caller(request), body.corpus
+        caller, corpus = caller_of(request), body.corpus
         checked_corpus(caller, corpus)
         options = body.options(caller.principal)
         if body.explain:
@@ -55,14 +59,14 @@ class Endpoints:
         self, request: Request, tool: str, body: Annotated[ToolBody, Body(openapi_examples=TOOL_EXAMPLES)]
     ) -> SearchResponse:
         """Search as an agent tool does: one corpus, with the tool's own filters and required scopes."""
-        caller = _caller(request)
-        checked_corpus(caller, _found(lambda: load_corpora().tool(tool)).corpus)
+        caller = caller_of(request)
+        checked_corpus(caller, found(lambda: load_corpora().tool(tool)).corpus)
         options = body.options(caller.principal)
         return await self._counted(caller, lambda: self.service.tool_async(tool, body.query, **options))
 
     async def why(self, request: Request, body: Annotated[WhyBody, Body(openapi_examples=WHY_EXAMPLES)]) -> WhyAnswer:
         """Say where a search lost a document, and what would have kept it."""
-        caller = _caller(request)
+        caller = caller_of(request)
         checked_corpus(caller, body.corpus)
         options = body.options(caller.principal)
         return await self.turnstile.run_in_thread(
@@ -72,28 +76,67 @@ class Endpoints:
     async def show(
         self,
         request: Request,
-        corpus: Annotated[str, Query(description="Which corpus.", examples=["knowledge"])],
-        span_id: Annotated[str, Query(description="As a search gave it.", max_length=4000)],
-        scope: Annotated[
-            list[str] | None, Query(description="k=v, such as practice_area=planning; repeatable.")
-        ] = None,
+        corpus: CorpusOf,
+        span_id: SpanOf,
+        scope: ScopeOf = None,
     ) -> Passage:
         """Read a passage again at its locator, in its context."""
-        caller = _caller(request)
+        caller = caller_of(request)
         checked_corpus(caller, corpus)
         wanted = pairs("scope", scope or [])
         return await self.turnstile.run_in_thread(
-            lambda: _found(lambda: self.service.show(corpus, span_id, principal=caller.principal, scope=wanted or None))
+            lambda: found(lambda: self.service.show(corpus, span_id, principal=caller.principal, scope=wanted or None))
         )
+
+    async def source(
+        self,
+        request: Request,
+        corpus: CorpusOf,
+        span_id: SpanOf,
+        scope: ScopeOf = None,
+    ) -> SourceFacts:
+        """Say whether the pages of a passage's source can be shown: its file is a PDF, and still what was ingested."""
+        caller = caller_of(request)
+        checked_corpus(caller, corpus)
+        wanted = pairs("scope", scope or []) or None
+
+        def facts() -> SourceFacts:
+            file = self.service.source_file(corpus, span_id, principal=caller.principal, scope=wanted)
+            return source_facts(file, corpus, span_id)
+
+        return await self.turnstile.run_in_thread(lambda: found(facts))
+
+    async def source_page(
+        self,
+        request: Request,
+        corpus: CorpusOf,
+        span_id: SpanOf,
+        scope: ScopeOf = None,
+        page: Annotated[int | None, Query(ge=1, le=100_000, description="Without: that of the passage.")] = None,
+    ) -> Response:
+        """Draw a page of a passage's source, of a PDF that is still what was ingested."""
+        caller = caller_of(request)
+        checked_corpus(caller, corpus)
+        wanted = pairs("scope", scope or []) or None
+
+        def picture() -> bytes:
+            try:
+                file = self.service.source_file(corpus, span_id, principal=caller.principal, scope=wanted)
+                return file.picture(page)
+            except FileUnavailableError as error:
+                raise RequestError(HTTPStatus.NOT_FOUND, "no-page", str(error)) from error
+
+        drawn = await self.turnstile.run_in_thread(lambda: found(picture))
+        return Response(drawn, media_type=_PNG, headers={"Cache-Control": "private, max-age=300"})
 
     async def corpora(self, request: Request) -> dict[str, Any]:
         """List the corpora that the caller may ask."""
-        caller = _caller(request)
-        return {"corpora": [_described(it) for it in load_corpora().corpora.values() if caller.may_use(it.name)]}
+        caller = caller_of(request)
+        return {"corpora": [described(it) for it in load_corpora().corpora.values() if caller.may_use(it.name)]}
 
     async def status(self, request: Request) -> dict[str, Any]:
         """Say what is there: database, corpora, reranker."""
-        caller = _caller(request)
+        caller = caller_of(request)
         return _status_for(caller, await self.turnstile.run_in_thread(self.service.status))
 
     async def audit(
@@ -102,7 +145,7 @@ class Endpoints:
         corpus: Annotated[list[str] | None, Query(description="Only these; repeatable.")] = None,
     ) -> AuditAnswer:
         """Check isolation, completeness and configuration. Only for a principal who sees all groups."""
-        caller = _caller(request)
+        caller = caller_of(request)
         checked_all_groups(caller)
         wanted = corpus or [name for name in load_corpora().corpora if caller.may_use(name)]
         for name in wanted:
@@ -116,8 +159,8 @@ class Endpoints:
         kind: Annotated[Literal["query", "indexing"], Query(description="Which of its pipelines.")] = "query",
     ) -> Response:
         """Draw a pipeline of a corpus."""
-        checked_corpus(_caller(request), corpus)
-        graph = await self.turnstile.run_in_thread(lambda: _found(lambda: pipeline_graph(corpus, kind)))
+        checked_corpus(caller_of(request), corpus)
+        graph = await self.turnstile.run_in_thread(lambda: found(lambda: pipeline_graph(corpus, kind)))
         return Response(drawing(graph, "svg"), media_type=_SVG)
 
     async def figures(self) -> Response:
@@ -149,6 +192,14 @@ def routes(endpoints: Endpoints) -> APIRouter:
     )
     router.post("/why", response_model=models.WhyModel, operation_id="why", tags=["search"])(endpoints.why)
     router.get("/show", response_model=models.PassageModel, operation_id="show", tags=["search"])(endpoints.show)
+    router.get("/source", response_model=models.SourceModel, operation_id="source", tags=["search"])(endpoints.source)
+    router.get(
+        "/source/page.png",
+        response_class=Response,
+        responses={200: {"content": {_PNG: {}}, "description": "The page."}},
+        operation_id="source_page",
+        tags=["search"],
+    )(endpoints.source_page)
     router.get("/corpora", response_model=models.CorporaModel, operation_id="corpora", tags=["facts"])(
         endpoints.corpora
     )
@@ -172,12 +223,13 @@ def routes(endpoints: Endpoints) -> APIRouter:
     return router
 
 
-def _caller(request: Request) -> Caller:
+def caller_of(request: Request) -> Caller:
+    """Who sends a request, as the gate found out."""
     caller: Caller = request.scope[CALLER]
     return caller
 
 
-def _found(look: Callable[[], T]) -> T:
+def found(look: Callable[[], T]) -> T:
     """What is asked for by its name; 404 where there is none, or none for this principal."""
     try:
         return look()
@@ -185,7 +237,8 @@ def _found(look: Callable[[], T]) -> T:
         raise RequestError(HTTPStatus.NOT_FOUND, "not-found", str(error)) from error
 
 
-def _described(corpus: CorpusSettings) -> dict[str, Any]:
+def described(corpus: CorpusSettings) -> dict[str, Any]:
+    """What a caller is told of a corpus."""
     return {
         "name": corpus.name,
         "description": corpus.description,

@@ -4,6 +4,7 @@
 import ipaddress
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pincite.api.auth import LOOPBACK_NAMES
 from pincite.api.limits import MAX_BODY_BYTES
@@ -18,7 +19,8 @@ class ServerSettings:
     ``principal``: who asks without a token, where none is needed. ``token_needed``: also while no token exists.
     ``hosts``: names that the server answers to, ``None`` for any. ``running``, ``waiting``: requests worked on, and in
     line. ``seconds``: from a request's arrival to its answer. ``body_bytes``: of a request.
-    ``upkeep_seconds``: between two looks for stale vectors, 0 for none.
+    ``upkeep_seconds``: between two looks for stale vectors, 0 for none. ``reports``: folder with the reports of
+    ``pincite bench --out`` that the page shows.
     """
 
     principal: str | None = None
@@ -29,6 +31,7 @@ class ServerSettings:
     seconds: float = 30.0
     body_bytes: int = MAX_BODY_BYTES
     upkeep_seconds: float = 0.0
+    reports: Path | None = None
 
     def listening_on(self, host: str) -> "ServerSettings":
         """The same on a host: beyond this machine every request needs a token, and any name of the host will do."""

@@ -10,7 +10,7 @@ from haystack_integrations.components.pincite.reading.extraction import Extracte
 from haystack_integrations.components.pincite.reading.visual_hebrew import logical
 
 PAGE_BREAK = "\f"
-_ONE_AT_A_TIME = Lock()  # PDFium is not thread-safe, in the whole process
+ONE_AT_A_TIME = Lock()  # PDFium is not thread-safe, in the whole process
 
 
 def read_pdf(data: bytes) -> Extracted:
@@ -19,7 +19,7 @@ def read_pdf(data: bytes) -> Extracted:
 
     :raises UnreadableError: Locked, corrupt, or without any text.
     """
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         pages, scanned = _pages(data)
     if not any(page.strip() for page in pages):
         raise UnreadableError(f"no text layer on any of its {len(pages)} page(s): it is a scan; run OCR on it first")

@@ -10,7 +10,7 @@ from pincite.service import Service
 
 schemathesis = pytest.importorskip("schemathesis")
 EXAMPLES = 25
-WITH_PARAMETERS = ("search", "tool", "why", "show", "drawing")
+WITH_PARAMETERS = ("search", "tool", "why", "show", "source", "source_page", "drawing")
 WITHOUT = ("corpora", "status", "metrics", "health")
 
 
