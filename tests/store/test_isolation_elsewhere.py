@@ -16,7 +16,9 @@ from haystack_integrations.document_stores.pincite.leg_statements import lexical
 from haystack_integrations.document_stores.pincite.migrations import initialise
 from haystack_integrations.document_stores.pincite.source_writer import SourceWriter
 from haystack_integrations.document_stores.pincite.spans import SourceRecord, SpanRecord
+from haystack_integrations.document_stores.pincite.stale_spans import StaleSpans
 from haystack_integrations.document_stores.pincite.statements import Statement
+from haystack_integrations.document_stores.pincite.vector_sets import VectorSets
 from pincite.audit.catalog import corpus_checks, database_checks
 from pincite.pipelines.corpora import load_corpora
 from pincite.status import status
@@ -83,3 +85,18 @@ def test_the_audit_tells_the_missing_marks_and_finds_nothing_wrong(database: Dat
     states = {check.name: check.answer() for check in checks}
     assert states.pop("leakproof")["status"] == "notice"
     assert {name: answer["findings"] for name, answer in states.items() if answer["status"] != "ok"} == {}
+
+
+def test_a_corpus_changes_its_embedder(database: Database) -> None:
+    """The owner of the tables may do it: no superuser is needed."""
+    sets = VectorSets(database, "two")
+    StaleSpans(database, "two", "old").expect([])
+    sets.begin("new", dimension=8, embedded_meta=[])
+    stale = StaleSpans(database, "two", "new")
+    assert stale.store([(span, [1.0] * 8) for span in stale.batch("", 10)]) == 2
+    assert sets.build_index()
+    assert sets.switch("new") == 0
+    with database.admin() as owner:
+        states = {check.name: check.answer()["status"] for check in corpus_checks(owner, "two")}
+        assert (states["indexes"], states["policies"]) == ("ok", "ok")
+    assert sets.drop() == "old"
