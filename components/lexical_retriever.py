@@ -25,7 +25,7 @@ class LexicalRetriever:
         self,
         document_store: CorpusDocumentStore,
         top_k: int = 60,
-        rows: int = 500,
+        rows: int = 300,
         max_words: int = 32,
         enabled: bool = True,
         timeout: float = 5.0,

@@ -166,4 +166,9 @@ class TitleRetriever:
         kept = [[row for row in rows if row["id"] and (not matches or row["source_id"] in carrying)] for rows in found]
         in_turns = {row["id"]: row for turn in zip_longest(*kept) for row in turn if row is not None}
         documents = [span_document(row, self.document_store.corpus) for row in in_turns.values()]
-        return {"documents": shared(documents), "matches": shared(matches), "search_query": search_query, "degraded": degraded}
+        return {
+            "documents": shared(documents),
+            "matches": shared(matches),
+            "search_query": search_query,
+            "degraded": degraded,
+        }

@@ -177,7 +177,7 @@ _TITLE_CONSTANTS: dict[str, Any] = {
     "body": 0.2,
     "body_most": 0.7,
     "body_rows": 300,
-    "rows": 2000,
+    "rows": 500,
     "likeness": 0.5,
     "slip": 0.8,
     "phrase_bonus": 3.0,

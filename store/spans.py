@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The span as it travels through a pipeline: an immutable Haystack Document with its locator in ``meta``."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, TypeVar, cast, overload
 
@@ -118,6 +118,9 @@ class SharedList(Sequence[T]):
     def __getitem__(self, place: slice) -> list[T]: ...
     def __getitem__(self, place: int | slice) -> T | list[T]:
         return list(self._items[place]) if isinstance(place, slice) else self._items[place]
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items)
 
     def __len__(self) -> int:
         return len(self._items)

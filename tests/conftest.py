@@ -21,7 +21,12 @@ from haystack_integrations.document_stores.pincite.corpora import (
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.database import Database
 from haystack_integrations.document_stores.pincite.migrations import initialise
+from hypothesis import HealthCheck, settings
 from psycopg.sql import SQL, Identifier
+
+# A slow machine is no failure: no test has a limit of time.
+settings.register_profile("pincite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("pincite")
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
 
