@@ -1,61 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Load on ``pincite serve``: many clients with mixed corpora and principals, and whether the answers stay right.
+Load on ``pincite serve``: 64 clients with mixed corpora and principals, and whether answers stay right.
 
-Each client asks, waits for the answer, and asks again. Before the load every question is asked once by each token; an
-answer under load that differs from it is a wrong row. A client that gets 429 waits as long as it is told. Reported per
-number of clients: answered searches a second, latencies, statuses, wrong answers, and of the last run the slope of the
-server's memory over the last four fifths.
+``python benchmarks/load.py`` sets up a home of its own (``load_scene.py``), asks each question once with each token
+while nothing else is asked, and keeps the answers. Then a few clients ask, then many, then the few again; each client
+asks, waits for the answer, and asks something else. A client that gets 429 waits as long as it is told. The bars:
 
-Run it on a server of your own::
+- every answer is the one from before the load but for its times, and no canary is ever seen by another group;
+- no other status than 200, 429 and 504, no lost connection, no stage that gave less than it should;
+- many clients get at least 80 % of the answered searches a second that few get, and at most a third is refused;
+- memory of the server is flat over the last four fifths (``load_memory.py`` says what flat means).
 
-    python benchmarks/load.py --corpus knowledge --corpus kb --questions app/demo/questions.yaml --seconds 300
-
-It starts ``pincite serve`` on the database of ``PINCITE_HOME``, makes a token for each ``--principal``, and revokes
-them at the end. Exit status 1: a bar was missed.
+Exit status 1: a bar was missed. Linux only, since memory is read from ``/proc``.
 """
 
 import argparse
 import asyncio
+import hashlib
+import itertools
 import json
 import os
 import random
-import re
-import secrets
 import statistics
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
+
 import httpx
-import yaml
-from pincite.pipelines.corpora import load_corpora
+from load_memory import MOST_BYTES_A_SEARCH, Reading, Watched, trend
+from load_scene import GROUPS, PRINCIPALS, Question, Scene, corpora_of, scene
 
 DECLARED = {200, 429, 504}
 KEPT_THROUGHPUT = 0.8  # of what few clients get
 MOST_REFUSED = 1 / 3
-MOST_GROWTH_KIB_PER_MINUTE = 1024
-
-
-@dataclass(frozen=True)
-class Question:
-    """What one client asks at one time."""
-
-    token: str
-    corpus: str
-    query: str
-    scope: tuple[tuple[str, str], ...]
-
-    def request(self) -> dict[str, Any]:
-        """As arguments of ``httpx.AsyncClient.post``."""
-        body = {"corpus": self.corpus, "query": self.query, "scope": dict(self.scope) or None}
-        return {"url": "/search", "json": body, "headers": {"Authorization": f"Bearer {self.token}"}}
+STANDSTILL_SECONDS = 3.0  # between two readings that should be one apart
+EXAMPLES = 5  # of wrong answers that are printed
+Wanted = dict[Question, str]
 
 
 @dataclass
@@ -66,87 +51,83 @@ class Run:
     seconds: float
     statuses: Counter[int] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
-    wrong: int = 0
+    wrong: list[str] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
-    memory: list[tuple[float, int]] = field(default_factory=list)
+    memory: list[Reading] = field(default_factory=list)
+
+    @property
+    def answered(self) -> float:
+        """Answered searches a second."""
+        return self.statuses[200] / self.seconds
+
+    @property
+    def refused(self) -> float:
+        """Share of the requests that were told to come again."""
+        return self.statuses[429] / max(1, self.statuses.total())
+
+    @property
+    def standstill(self) -> float:
+        """Seconds in which the machine let not even a reading of memory happen: then times say nothing of us."""
+        gaps = (after.at - before.at for before, after in itertools.pairwise(self.memory))
+        return sum(gap for gap in gaps if gap > STANDSTILL_SECONDS)
+
+    def settled(self) -> list[Reading]:
+        """Readings of the last four fifths: the first fifth fills caches."""
+        return [it for it in self.memory if it.at >= self.memory[0].at + self.seconds / 5]
 
     def figures(self) -> dict[str, Any]:
         """As printed."""
         ordered = sorted(self.latencies) or [0.0]
-        total = sum(self.statuses.values())
         return {
             "clients": self.clients,
-            "answered_per_second": round(self.statuses[200] / self.seconds, 2),
-            "refused_share": round(self.statuses[429] / max(total, 1), 4),
+            "seconds": self.seconds,
+            "answered_per_second": round(self.answered, 2),
+            "refused_share": round(self.refused, 4),
             "median_ms": round(statistics.median(ordered) * 1000, 1),
             "p95_ms": round(ordered[int(len(ordered) * 0.95)] * 1000, 1),
             "statuses": dict(self.statuses),
             "errors": dict(self.errors),
-            "wrong": self.wrong,
-            "memory_mib": round(self.memory[-1][1] / 1024, 1) if self.memory else None,
-            "memory_slope_kib_per_minute": round(slope(self.memory) * 60, 1),
+            "wrong": len(self.wrong),
+            "machine_stood_still_seconds": round(self.standstill, 1),
         }
 
 
-def slope(memory: list[tuple[float, int]]) -> float:
-    """KiB a second, by least squares over the last four fifths: the first fifth fills caches."""
-    kept = memory[len(memory) // 5 :]
-    if len(kept) < 3:
-        return 0.0
-    return statistics.linear_regression([at for at, _ in kept], [size for _, size in kept]).slope
+def memory_figures(run: Run) -> dict[str, Any]:
+    """Memory of a long run, of the server and of the database's processes together."""
+    kept = run.settled()
+    if not kept:
+        return {}
+    found: dict[str, Any] = {"processes_of_the_database": [kept[0].processes, kept[-1].processes]}
+    for name, sizes in (("server", [it.server for it in kept]), ("database", [it.backends for it in kept])):
+        line = trend([(it.at, size) for it, size in zip(kept, sizes, strict=True)])
+        bytes_a_search = 1024 / max(run.answered * 60, 1e-9)
+        found[name] = {
+            "mib": [round(sizes[0] / 1024, 1), round(sizes[-1] / 1024, 1)],
+            "kib_per_minute": round(line.slope, 1),
+            "bytes_a_search": round(line.slope * bytes_a_search, 1),
+            "bytes_a_search_at_most": round(line.upper * bytes_a_search, 1),
+        }
+    return found
 
 
-def resident_kib(pid: int) -> int:
-    """Memory of a process, in KiB."""
-    for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-    return 0
+def digest(response: httpx.Response) -> str:
+    """An answer but for its times: ids, order, scores, texts, notes."""
+    answer = response.json()
+    del answer["timings_ms"]
+    return hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()
 
 
-@contextmanager
-def server(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
-    """A server of its own; its address and process id."""
-    command = [sys.executable, "-c", "from pincite.cli import main; main()", "serve", "--port", "0"]
-    command += ["--running", str(options.running), "--waiting", str(options.waiting)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
-        assert process.stderr is not None  # noqa: S101
-        line = process.stderr.readline()
-        found = re.search(r"http://\S+:\d+", line)
-        if found is None:
-            raise SystemExit(line + process.stderr.read())
-        try:
-            yield found.group(), process.pid
-        finally:
-            process.terminate()
+def faults(question: Question, response: httpx.Response, wanted: str | None) -> list[str]:
+    """What is wrong with an answer. ``wanted``: its digest; ``None`` where it owns up to having less."""
+    found = []
+    if any(mark in response.text for mark in question.asker.foreign):
+        found.append(f"a canary of others was seen: {question}")
+    if wanted is not None and digest(response) != wanted:
+        found.append(f"another answer than without load: {question}")
+    return found
 
 
-@contextmanager
-def tokens(principals: list[str], corpora: list[str]) -> Iterator[list[str]]:
-    """A token for each principal, revoked at the end."""
-    made = {f"load-{secrets.token_hex(4)}": principal for principal in principals}
-    try:
-        yield [
-            pincite("token", "add", name, "--principal", principal, "--corpora", ",".join(corpora)).strip()
-            for name, principal in made.items()
-        ]
-    finally:
-        for name in made:
-            pincite("token", "revoke", name)
-
-
-def pincite(*arguments: str) -> str:
-    """What a command prints."""
-    command = [sys.executable, "-c", "from pincite.cli import main; main()", *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
-
-
-def answer_of(response: httpx.Response) -> list[tuple[str, float]]:
-    """What must not change under load: ids, order, scores. A leg that was late makes another answer, and says so."""
-    return [(it["span_id"], it["score"]) for it in response.json()["results"]]
-
-
-async def one_client(run: Run, client: httpx.AsyncClient, wanted: dict[Question, Any], seed: int, until: float) -> None:
+async def one_client(run: Run, client: httpx.AsyncClient, wanted: Wanted, seed: int, until: float) -> None:
     """Ask, wait for the answer, ask again."""
     choose = random.Random(seed)  # noqa: S311 - which question comes next is no secret
     questions = list(wanted)
@@ -160,108 +141,129 @@ async def one_client(run: Run, client: httpx.AsyncClient, wanted: dict[Question,
         run.statuses[response.status_code] += 1
         if response.status_code == 200:
             run.latencies.append(time.monotonic() - started)
-            degraded = bool(response.json()["degraded"])
-            run.wrong += not degraded and answer_of(response) != wanted[question]
-            run.errors["degraded answer"] += degraded
+            notes = [f"degraded: {note['stage']}" for note in response.json()["degraded"]]
+            run.errors.update(notes)
+            run.wrong += faults(question, response, None if notes else wanted[question])
         elif response.status_code == 429:
-            await asyncio.sleep(float(response.headers["Retry-After"]))
+            told = float(response.headers["Retry-After"])
+            await asyncio.sleep(min(told, max(0.0, until - time.monotonic())))
 
 
-async def watch_memory(run: Run, pid: int, until: float) -> None:
-    """Write down the server's memory twice a second."""
+async def watch_memory(run: Run, watched: Watched, until: float) -> None:
+    """Write memory down once a second."""
     while time.monotonic() < until:
-        run.memory.append((time.monotonic(), resident_kib(pid)))
-        await asyncio.sleep(0.5)
+        run.memory.append(watched.read())
+        await asyncio.sleep(1)
 
 
-async def load(
-    address: str, pid: int, clients: int, seconds: float, wanted: dict[Question, Any], timeout: float
-) -> Run:
-    """One number of clients for so many seconds."""
+async def load(there: Scene, clients: int, seconds: float, wanted: Wanted, timeout: float) -> Run:
+    """One number of clients for so many seconds; answers that come later are checked and not counted."""
     run, until = Run(clients, seconds), time.monotonic() + seconds
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    async with httpx.AsyncClient(base_url=address, timeout=timeout, limits=limits) as client:
+    async with httpx.AsyncClient(base_url=there.address, timeout=timeout, limits=limits) as client:
         await asyncio.gather(
-            watch_memory(run, pid, until),
+            watch_memory(run, there.watched, until),
             *(one_client(run, client, wanted, seed, until) for seed in range(clients)),
         )
+    run.seconds = max(seconds, time.monotonic() - until + seconds)
     return run
 
 
-async def expected(address: str, questions: list[Question], timeout: float) -> dict[Question, Any]:
-    """The answer to each question without any load."""
-    async with httpx.AsyncClient(base_url=address, timeout=timeout) as client:
-        answers = {}
-        for question in questions:
+async def expected(there: Scene, timeout: float) -> Wanted:
+    """The answer to each question without any load; checked for what makes a wrong answer show."""
+    answers, texts = {}, {}
+    async with httpx.AsyncClient(base_url=there.address, timeout=timeout) as client:
+        for question in there.questions:
             response = await client.post(**question.request())
-            response.raise_for_status()
-            answers[question] = answer_of(response)
-        return answers
+            if response.status_code != 200 or response.json()["degraded"]:
+                raise SystemExit(f"{question}: {response.status_code} {response.text:.300}")
+            answers[question], texts[question] = digest(response), response.text
+            if found := faults(question, response, answers[question]):
+                raise SystemExit("; ".join(found))
+    check_canaries(there, texts)
+    return answers
 
 
-def missed(few: dict[str, Any], many: dict[str, Any]) -> list[str]:
+def check_canaries(there: Scene, texts: dict[Question, str]) -> None:
+    """Who may see a canary does see it, in each corpus that he asks; or not seeing others' would prove nothing."""
+    for principal, groups in PRINCIPALS.items():
+        for group in GROUPS if "*" in groups else set(groups) & set(GROUPS):
+            seen = {
+                question.corpus
+                for question, text in texts.items()
+                if question.asker.principal == principal and there.marks[group] in text
+            }
+            missing = set(corpora_of(there.questions)) - seen
+            if missing:
+                raise SystemExit(f"{principal} does not see the canary of the {group} in {', '.join(sorted(missing))}")
+
+
+def missed(few: list[Run], many: Run, memory: dict[str, Any]) -> list[str]:
     """The bars that were missed, in words."""
     found = []
-    for run in (few, many):
-        undeclared = {status: n for status, n in run["statuses"].items() if status not in DECLARED}
-        broken = {name: n for name, n in run["errors"].items() if name != "degraded answer" and n}
-        found += [f"{run['clients']} clients: {run['wrong']} wrong answers"] if run["wrong"] else []
-        found += [f"{run['clients']} clients: {undeclared} {broken}"] if undeclared or broken else []
-    kept = many["answered_per_second"] / max(few["answered_per_second"], 0.01)
-    found += [f"throughput kept {kept:.2f}, wanted {KEPT_THROUGHPUT}"] if kept < KEPT_THROUGHPUT else []
-    found += [f"refused {many['refused_share']:.2f}"] if many["refused_share"] > MOST_REFUSED else []
-    growth = many["memory_slope_kib_per_minute"]
-    found += [f"memory grows {growth} KiB a minute"] if growth > MOST_GROWTH_KIB_PER_MINUTE else []
+    for run in (*few, many):
+        undeclared = {status: n for status, n in run.statuses.items() if status not in DECLARED}
+        who = f"{run.clients} clients"
+        found += [f"{who}: {len(run.wrong)} wrong answers: {run.wrong[:EXAMPLES]}"] if run.wrong else []
+        found += [f"{who}: {undeclared or ''} {dict(run.errors) or ''}"] if undeclared or run.errors else []
+    if kept(few, many) < KEPT_THROUGHPUT:
+        found.append(f"throughput kept {kept(few, many):.2f}, wanted {KEPT_THROUGHPUT}")
+    if many.refused > MOST_REFUSED:
+        found.append(f"refused {many.refused:.2f}, wanted at most {MOST_REFUSED:.2f}")
+    growth = memory.get("server", {}).get("bytes_a_search_at_most", float("inf"))
+    if growth > MOST_BYTES_A_SEARCH:
+        found.append(f"memory may grow by {growth} bytes a search, wanted at most {MOST_BYTES_A_SEARCH:g}")
     return found
+
+
+def kept(few: list[Run], many: Run) -> float:
+    """Share of the throughput of few clients that many get."""
+    return many.answered / max(statistics.fmean(run.answered for run in few), 0.01)
 
 
 def parsed() -> argparse.Namespace:
     """The options."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[1])
-    parser.add_argument("--corpus", action="append", required=True, help="repeatable")
-    parser.add_argument("--principal", action="append", help="repeatable; default: that of the command line")
-    parser.add_argument("--scope", action="append", default=[], metavar="CORPUS:K=V", help="where required")
-    parser.add_argument("--questions", type=Path, required=True, help="YAML or JSON lines with 'query'")
-    parser.add_argument("--limit", type=int, default=40, help="questions of each corpus and principal")
-    parser.add_argument("--few", type=int, default=4)
-    parser.add_argument("--many", type=int, default=64)
-    parser.add_argument("--seconds", type=float, default=300, help="with many clients; few get a fifth of it")
-    parser.add_argument("--running", type=int, default=4)
-    parser.add_argument("--waiting", type=int, default=64)
+    parser.add_argument("--few", type=int, default=4, help="clients")
+    parser.add_argument("--many", type=int, default=64, help="clients")
+    parser.add_argument("--seconds", type=float, default=300, help="with many; few get a fifth of it before and after")
+    parser.add_argument("--warm-up", type=float, default=10, metavar="SECONDS", help="with few, before anything counts")
     parser.add_argument("--timeout", type=float, default=120, help="of a client, in seconds")
+    parser.add_argument("--serve", default="", metavar="OPTIONS", help="of pincite serve; none for its defaults")
+    parser.add_argument("--out", type=Path, help="also write the figures, with all readings of memory, to this file")
     return parser.parse_args()
 
 
-def read_questions(path: Path, limit: int) -> list[str]:
-    """The texts, spread over the whole file."""
-    text = path.read_text(encoding="utf-8")
-    entries = yaml.safe_load(text) if path.suffix in (".yaml", ".yml") else map(json.loads, text.splitlines())
-    queries = [entry["query"] for entry in entries]
-    return queries[:: max(1, len(queries) // limit)][:limit]
+async def measure(there: Scene, options: argparse.Namespace) -> tuple[list[Run], Run]:
+    """Few, many, few: the machine is seldom the same for ten minutes."""
+    wanted = await expected(there, options.timeout)
+    await load(there, options.few, options.warm_up, wanted, options.timeout)
+    before = await load(there, options.few, options.seconds / 5, wanted, options.timeout)
+    many = await load(there, options.many, options.seconds, wanted, options.timeout)
+    after = await load(there, options.few, options.seconds / 5, wanted, options.timeout)
+    return [before, after], many
 
 
 def main() -> int:
     """Run the load and print figures as JSON."""
-    os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
     options = parsed()
-    principals = options.principal or [str(load_corpora().command_line_principal)]
-    scopes: dict[str, dict[str, str]] = {}
-    for entry in options.scope:
-        corpus, _, pair = entry.partition(":")
-        scopes.setdefault(corpus, {}).update([pair.split("=", 1)])
-    queries = read_questions(options.questions, options.limit)
-    with server(options) as (address, pid), tokens(principals, options.corpus) as made:
-        questions = [
-            Question(token, corpus, query, tuple(scopes.get(corpus, {}).items()))
-            for token in made
-            for corpus in options.corpus
-            for query in queries
-        ]
-        wanted = asyncio.run(expected(address, questions, options.timeout))
-        few = asyncio.run(load(address, pid, options.few, options.seconds / 5, wanted, options.timeout)).figures()
-        many = asyncio.run(load(address, pid, options.many, options.seconds, wanted, options.timeout)).figures()
-    bars = missed(few, many)
-    print(json.dumps({"few": few, "many": many, "missed": bars}, indent=2))
+    with scene(options.serve.split()) as there:
+        few, many = asyncio.run(measure(there, options))
+        questions, log = len(there.questions), there.log.read_text(encoding="utf-8").splitlines()
+    memory = memory_figures(many)
+    bars = missed(few, many, memory)
+    report = {
+        "questions": questions,
+        "few": [run.figures() for run in few],
+        "many": many.figures(),
+        "kept": round(kept(few, many), 3),
+        "memory": memory,
+        "log": log[1:][:EXAMPLES],
+        "missed": bars,
+    }
+    print(json.dumps(report, indent=2, ensure_ascii=False))
+    if options.out:
+        options.out.write_text(json.dumps({**report, "readings": many.memory}), encoding="utf-8")
     return 1 if bars else 0
 
 

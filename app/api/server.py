@@ -22,6 +22,9 @@ GRACE_SECONDS = 10
 
 _LAST_WORDS_SECONDS = 3  # beyond them, to send those answers; then connections are cut
 
+KEEP_ALIVE_SECONDS = 75
+"""A connection that is idle stays open so long. A client that asks again just as it is closed gets an error."""
+
 _BACKLOG = 256  # connections that the system keeps for us; more than the line at the door holds
 
 
@@ -93,6 +96,7 @@ def serve(app: ASGIApp, listener: socket.socket, what: str) -> None:
             access_log=False,
             server_header=False,
             lifespan="on",
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=GRACE_SECONDS + _LAST_WORDS_SECONDS,
         )
         print(f"{what} at {address(listener)}; Ctrl-C ends it", file=sys.stderr, flush=True)
