@@ -17,10 +17,13 @@ from typing import Any
 
 import psycopg
 import pytest
+from haystack.core.errors import PipelineRuntimeError
+from haystack.document_stores.errors import DocumentStoreError
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.database import Database
-from haystack_integrations.document_stores.pincite.errors import IsolationError
+from haystack_integrations.document_stores.pincite.errors import BadInputError, IsolationError, PinciteError
 from haystack_integrations.document_stores.pincite.leg_statements import dense, lexical, title_whole
+from haystack_integrations.document_stores.pincite.scopes import ANY_SCOPE, within
 from haystack_integrations.document_stores.pincite.source_writer import SourceWriter
 from haystack_integrations.document_stores.pincite.spans import SourceRecord, SpanRecord
 from haystack_integrations.document_stores.pincite.statements import Statement
@@ -35,23 +38,37 @@ FEW = "few"  # a group that sees one span in a hundred
 FINGERPRINT = "random;dim=64"
 
 
-def _crossing() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("crossing", ROOT / "benchmarks" / "crossing.py")
+def _benchmark(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["crossing"] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look their module up, and it imports its neighbour by name
     spec.loader.exec_module(module)
     return module
 
 
-CROSSING = _crossing()
+DOORS = _benchmark("crossing_doors").DOORS
+CROSSING = _benchmark("crossing")
 
 
-@pytest.fixture
-def world(database: Database, make_corpus: Callable[..., str]) -> Any:
-    """Three corpora with the same texts, told apart by canaries."""
-    return CROSSING.build(database, [make_corpus(name) for name in ("crossone", "crosstwo", "crossthree")])
+@pytest.fixture(scope="module")
+def world(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Three corpora with the same texts, told apart by canaries; the last one requires a scope."""
+    folder, names = tmp_path_factory.mktemp("crossing"), ("crossone", "crosstwo", "crossthree")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PINCITE_CONFIG", str(folder))
+        yield CROSSING.build(database, folder, names)
+    for name in names:
+        _drop(database, name)
+
+
+def _drop(database: Database, name: str) -> None:
+    with database.admin() as owner:
+        owner.execute(f"DROP SCHEMA pincite_{name} CASCADE")  # type: ignore[call-overload]
+        owner.execute("DELETE FROM pincite.corpora WHERE name = %s", [name])
+        owner.execute("DELETE FROM pincite.migrations WHERE scope = %s", [name])
+        owner.execute(f"DROP ROLE pincite_{name}_reader, pincite_{name}_writer")  # type: ignore[call-overload]
 
 
 def test_no_attempt_crosses_and_every_control_finds_its_row(world: Any) -> None:
@@ -59,31 +76,67 @@ def test_no_attempt_crosses_and_every_control_finds_its_row(world: Any) -> None:
     assert outcome.foreign == []
     assert outcome.blind == []
     assert sum(outcome.attempts.values()) >= ATTEMPTS
-    assert set(STATEMENTS) <= set(outcome.attempts)
+    assert {*STATEMENTS, *DOORS} <= set(outcome.attempts)
 
 
-@pytest.mark.parametrize("path", [*STATEMENTS, *STORE_PATHS, CROSSING.SEARCH, CROSSING.WHY])
+@pytest.mark.parametrize("path", [*STATEMENTS, *STORE_PATHS, CROSSING.SEARCH, CROSSING.WHY, *DOORS])
 def test_each_path_stays_in_its_corpus_and_group(world: Any, path: str) -> None:
     own = next(row for row in world.rows if row.corpus == "crossone" and row.groups == ("ann",))
-
-    def ask(corpus: str, groups: list[str] | None) -> tuple[list[str], set[str]]:
-        said, ids = asyncio.run(CROSSING._ask(world, corpus, path, own.target, groups, True))
-        wrong = CROSSING.foreign_canaries(said, corpus, groups) + CROSSING.foreign_ids(ids, world, corpus, groups)
-        return wrong, ids
-
+    ask = _asker(world, path)
     mine = {own.target.span_id, own.target.source_id}
     for groups in (ALL, ["ann"]):
-        wrong, ids = ask("crossone", groups)
+        wrong, ids = ask("crossone", own.target, groups)
         assert wrong == []
         assert ids & mine  # the control: the path does find its own row
-    wrong, ids = ask("crossone", ["bob"])
+    wrong, ids = ask("crossone", own.target, ["bob"])
     assert wrong == []
     assert not ids & mine
-    assert ask("crossone", None) == ([], set())
-    wrong, ids = ask("crosstwo", ALL)
+    assert ask("crossone", own.target, None) == ([], set())
+    wrong, ids = ask("crosstwo", own.target, ALL)
     assert wrong == []
     assert own.target.span_id not in ids
-    assert ask("crosstwo", None) == ([], set())
+    assert ask("crosstwo", own.target, None) == ([], set())
+
+
+@pytest.mark.parametrize("path", [*STATEMENTS, *STORE_PATHS, CROSSING.SEARCH, CROSSING.WHY, *DOORS])
+def test_each_path_stays_in_its_scope(world: Any, path: str) -> None:
+    own = next(row for row in world.rows if row.corpus == "crossthree" and row.groups == ("ann",))
+    other = next(scope for scope in CROSSING.SCOPES if own.target.scope != ((CROSSING.SCOPE_KEY, scope),))
+    ask = _asker(world, path)
+    wrong, ids = ask("crossthree", own.target, ALL)
+    assert wrong == []
+    assert ids & {own.target.span_id, own.target.source_id}  # the control
+    for scope in (other, "*", '"*"'):
+        wrong, ids = ask("crossthree", own.target._replace(scope=((CROSSING.SCOPE_KEY, scope),)), ALL)
+        assert wrong == []
+        assert not ids & {own.target.span_id, own.target.source_id}
+    assert ask("crossthree", own.target, None) == ([], set())
+    with pytest.raises((PinciteError, DocumentStoreError, PipelineRuntimeError)):
+        ask("crossthree", own.target._replace(scope=()), ALL, refused=False)
+
+
+def _asker(world: Any, path: str) -> Callable[..., tuple[list[str], set[str]]]:
+    """Asks on a path: what it should not have given, and the ids of what it gave; none where a door did not open."""
+
+    async def asked(corpus: str, target: Any, groups: list[str] | None, refused: bool) -> tuple[Any, set[str]]:
+        if path not in DOORS:
+            given: tuple[Any, set[str]] = await CROSSING._ask(world, corpus, path, target, groups, True)
+            return given
+        async with world.doors.open([world.doors.principal(groups)]):
+            try:
+                given = await world.doors.ask(path, corpus, target, groups)
+            except PinciteError as error:
+                return None if refused else error, set()
+        return given
+
+    def ask(corpus: str, target: Any, groups: list[str] | None, refused: bool = True) -> tuple[list[str], set[str]]:
+        said, ids = asyncio.run(asked(corpus, target, groups, refused))
+        if isinstance(said, PinciteError):
+            raise said
+        wrong = CROSSING.foreign_canaries(said, corpus, groups, target.scope)
+        return [*wrong, *CROSSING.foreign_ids(ids, world, corpus, groups, target.scope)], ids
+
+    return ask
 
 
 def test_the_judge_sees_a_breach(world: Any, database: Database) -> None:
@@ -118,6 +171,31 @@ def test_a_query_that_forgets_who_asks_gets_an_error(world: Any, database: Datab
         # Not set at all, or set by an earlier transaction and empty since.
         with pytest.raises((psycopg.errors.UndefinedObject, psycopg.errors.InvalidTextRepresentation)):
             connection.execute("SELECT content FROM pincite_crossone.spans")
+
+
+def test_a_query_that_forgets_its_scope_gets_an_error(world: Any, database: Database) -> None:
+    three = world.stores["crossthree"]
+    for table in ("spans", "sources", "documents"):
+        with pytest.raises(IsolationError, match="only read within its required scopes"):
+            three.fetch(Statement(SQL(f"SELECT * FROM {table}")), groups=ALL)  # type: ignore[arg-type]
+        with pytest.raises(IsolationError):  # again, where the setting is there and empty
+            asyncio.run(three.fetch_async(Statement(SQL(f"SELECT * FROM {table}")), groups=ALL))  # type: ignore[arg-type]
+        assert three.fetch(Statement(SQL(f"SELECT * FROM {table}")), groups=None) == []  # type: ignore[arg-type]
+    with pytest.raises(IsolationError, match="may not set"):
+        three.fetch(Statement("SELECT 1", {}, {"pincite.scope": '"*"'}), groups=ALL)
+    with pytest.raises(BadInputError, match="stand for scopes"):
+        within(["scope:*"], {})
+
+
+def test_a_scope_gives_its_rows_and_any_scope_is_for_those_who_say_so(world: Any) -> None:
+    three, areas = world.stores["crossthree"], "SELECT DISTINCT meta ->> 'practice_area' AS area FROM spans ORDER BY 1"
+
+    def seen(scope: dict[str, str] | str) -> list[str]:
+        return [row["area"] for row in three.fetch(Statement(areas), groups=within(ALL, scope))]
+
+    assert [seen({CROSSING.SCOPE_KEY: value}) for value in ("red", "blue", "*", "")] == [["red"], ["blue"], [], []]
+    assert seen({"matter": "M1"}) == []  # another key than the one required
+    assert seen(ANY_SCOPE) == ["blue", "red"]
 
 
 def test_a_query_that_forgets_its_transaction_gets_an_error(world: Any, database: Database) -> None:
@@ -168,7 +246,7 @@ def large(database: Database) -> Iterator[CorpusDocumentStore]:
     from haystack_integrations.document_stores.pincite.corpora import CorpusDefinition
     from haystack_integrations.document_stores.pincite.migrations import initialise
 
-    initialise(database, [CorpusDefinition("largetest", dimension=64)])
+    initialise(database, [CorpusDefinition("largetest", dimension=64, scopes=["matter"])])
     writer = SourceWriter(database, "largetest")
     writer.begin_bulk(SPANS)
     rng = random.Random(5)
@@ -182,11 +260,7 @@ def large(database: Database) -> Iterator[CorpusDocumentStore]:
     with database.admin() as owner:
         owner.execute("ANALYZE pincite_largetest.spans")
     yield CorpusDocumentStore("largetest", embedding_dimension=64)
-    with database.admin() as owner:
-        owner.execute("DROP SCHEMA pincite_largetest CASCADE")
-        owner.execute("DELETE FROM pincite.corpora WHERE name = 'largetest'")
-        owner.execute("DELETE FROM pincite.migrations WHERE scope = 'largetest'")
-        owner.execute("DROP ROLE pincite_largetest_reader, pincite_largetest_writer")
+    _drop(database, "largetest")
 
 
 def _source(rng: random.Random, centres: list[list[float]], number: int) -> SourceRecord:
@@ -202,6 +276,7 @@ def _source(rng: random.Random, centres: list[list[float]], number: int) -> Sour
         "h",
         "text/plain",
         groups=groups,
+        meta={"matter": "few" if number % 100 == 1 else "one" if number % 1000 == 2 else "many"},
         spans=[span],
     )
 
@@ -227,21 +302,24 @@ def test_the_vector_index_is_used_below_the_policy(large: CorpusDocumentStore) -
 
 
 def test_the_text_index_is_used_below_the_policy(large: CorpusDocumentStore) -> None:
-    statement = lexical("word700 word900 word1200", text_search="english", limit=60, rows=2000, words=32)
+    statement = lexical("word700 word900 word1200", limit=60, rows=2000, words=32)
     for groups in (ALL, ["many"]):
         assert "Bitmap Index Scan on spans_tsv" in _plan(large, statement, groups)
 
 
 def test_the_trigram_index_is_used_below_the_policy(large: CorpusDocumentStore) -> None:
-    statement = title_whole("qxkzv wjpy agreement", text_search="english", limit=10)
+    statement = title_whole("qxkzv wjpy agreement", limit=10)
     for groups in (ALL, ["many"]):
         assert "Bitmap Index Scan on sources_title_trigram" in _plan(large, statement, groups)
 
 
-def _nearest(store: CorpusDocumentStore, embedding: list[float], limit: int, groups: list[str]) -> list[str]:
+def _nearest(
+    store: CorpusDocumentStore, embedding: list[float], limit: int, groups: list[str], matter: str | None = None
+) -> list[str]:
     exact = Statement(
-        "SELECT id FROM spans ORDER BY embedding <=> %(e)s::vector, id LIMIT %(n)s",
-        {"e": str(embedding), "n": limit},
+        "SELECT id FROM spans WHERE %(m)s::text IS NULL OR meta ->> 'matter' = %(m)s"
+        " ORDER BY embedding <=> %(e)s::vector, id LIMIT %(n)s",
+        {"e": str(embedding), "n": limit, "m": matter},
         {"enable_indexscan": "off"},
     )
     return [row["id"] for row in store.fetch(exact, groups=groups)]
@@ -265,8 +343,32 @@ def test_who_sees_one_row_in_a_hundred_gets_the_right_ones(large: CorpusDocument
     assert hits / wanted >= 0.95
 
 
+@pytest.mark.parametrize(("matter", "there"), [("few", 60), ("one", 6), ("many", 60), ("none", 0)])
+def test_a_filter_on_a_scope_leaves_full_lists(large: CorpusDocumentStore, matter: str, there: int) -> None:
+    """One row in a hundred, one in a thousand, nearly all, and none (C3: applied before the limit)."""
+    filters = {"field": "meta.matter", "operator": "==", "value": matter}
+    hits = wanted = 0
+    for seed in range(10):
+        statement = dense(_vector(seed), limit=60, ef_search=100, fingerprint=FINGERPRINT, filters=filters)
+        exact = _nearest(large, _vector(seed), 60, ["many", FEW], matter)
+        found = [row["id"] for row in large.fetch(statement, groups=["many", FEW])]
+        assert len(found) == len(exact) == there
+        hits, wanted = hits + len({*found} & {*exact}), wanted + len(exact)
+    assert hits >= 0.95 * wanted
+
+
+def test_the_index_of_a_scope_is_used_below_the_policy_for_a_rare_value(large: CorpusDocumentStore) -> None:
+    def plan(matter: str) -> str:
+        filters = {"field": "meta.matter", "operator": "==", "value": matter}
+        statement = dense(_vector(1), limit=60, ef_search=100, fingerprint=FINGERPRINT, filters=filters)
+        return _plan(large, statement, ALL)
+
+    assert "spans_scope_matter" in plan("few")
+    assert "Index Scan using spans_embedding" in plan("many")
+
+
 def test_who_sees_little_finds_all_that_holds_the_words(large: CorpusDocumentStore) -> None:
-    statement = lexical("word700 word900 word1200", text_search="english", limit=100, rows=10_000, words=32)
+    statement = lexical("word700 word900 word1200", limit=100, rows=10_000, words=32)
     pattern = re.compile(r"\bword(700|900|1200)\b")
     everything = large.fetch(Statement("SELECT id, content FROM spans"), groups=[FEW])
     assert {row["id"] for row in large.fetch(statement, groups=[FEW])} == {
@@ -296,7 +398,7 @@ def test_c6_the_same_rule_is_found_in_each_corpus_by_itself_alone(
     for name, store in stores.items():
         for statement in (
             dense([0.25] * 256, limit=20, ef_search=60, fingerprint=FINGERPRINT),
-            lexical(quote, text_search="english", limit=20, rows=500, words=32),
-            title_whole("Smith v Jones", text_search="english", limit=20),
+            lexical(quote, limit=20, rows=500, words=32),
+            title_whole("Smith v Jones", limit=20),
         ):
             assert [row["id"] for row in store.fetch(statement, groups=ALL)] == [f"{name}:decision#rule-0"]
