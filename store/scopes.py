@@ -10,7 +10,7 @@ requires a scope has a policy for it; a statement without one is refused there b
 import json
 from collections.abc import Mapping, Sequence
 
-from psycopg.sql import SQL, Composable, Identifier, Literal
+from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from .errors import BadInputError
 
@@ -61,7 +61,7 @@ def scope_setting(groups: Sequence[str] | None) -> dict[str, str]:
     return {SCOPE_SETTING: json.dumps(dict(entry.split("=", 1) for entry in entries))}
 
 
-def scope_condition(keys: Sequence[str]) -> Composable:
+def scope_condition(keys: Sequence[str]) -> Composed:
     """
     What a policy asks of a row: it has the values of the scope for these metadata keys.
 
@@ -73,9 +73,9 @@ def scope_condition(keys: Sequence[str]) -> Composable:
     return SQL("({}) OR {} = {}::jsonb").format(SQL(" AND ").join(each), setting, Literal(json.dumps(ANY_SCOPE)))
 
 
-def scope_statements(schema: str, reader: str, keys: Sequence[str]) -> list[Composable]:
+def scope_statements(schema: str, reader: str, keys: Sequence[str]) -> list[Composed]:
     """What gives the tables of a corpus the policy of its required scopes, or takes it away where it requires none."""
-    statements: list[Composable] = []
+    statements: list[Composed] = []
     for table in ("sources", "spans"):
         place = Identifier(schema, table)
         statements.append(SQL("DROP POLICY IF EXISTS scope ON {}").format(place))
@@ -88,7 +88,7 @@ def scope_statements(schema: str, reader: str, keys: Sequence[str]) -> list[Comp
     return statements
 
 
-def scope_indexes(schema: str, keys: Sequence[str]) -> dict[str, Composable]:
+def scope_indexes(schema: str, keys: Sequence[str]) -> dict[str, Composed]:
     """
     Per scope of a corpus, required or not, the index that finds its rows, by the name of the index.
 
