@@ -50,7 +50,8 @@ def status(
 
 def _database_facts(database: Database, connection: psycopg.Connection[Any]) -> dict[str, Any]:
     marked = connection.execute(
-        "SELECT bool_and(proleakproof) FROM pg_proc WHERE proname IN ('ts_match_vq', 'similarity_op', 'jsonb_object_field_text')"
+        "SELECT bool_and(proleakproof) FROM pg_proc"
+        " WHERE proname IN ('ts_match_vq', 'similarity_op', 'jsonb_object_field_text')"
     ).fetchone()
     return {
         "kind": "embedded" if database.embedded else "url",
