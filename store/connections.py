@@ -69,7 +69,17 @@ def _beginning(session: str) -> bytes:
 
 
 class Pool(ConnectionPool[Connection]):
-    """A pool whose connections are reset when they come back, by the thread that brings them."""
+    """
+    A pool whose connections are reset when they come back, by the thread that brings them, and lent again at once.
+
+    The pool's own order is first in, first out: two connections would take turns at the statements of one search, each
+    with plans and caches of its own, and each cold again when its turn comes.
+    """
+
+    def _add_to_pool(self, conn: Connection) -> None:
+        super()._add_to_pool(conn)
+        with self._lock:
+            self._pool.rotate(1)  # the last one in stands where the next borrower takes
 
     def putconn(self, conn: Connection) -> None:
         """
