@@ -5,6 +5,7 @@ from typing import Any
 
 from haystack import component, default_from_dict, default_to_dict
 from haystack_integrations.components.pincite.embedding.e5_model import E5Model, fingerprint, load_e5
+from haystack_integrations.document_stores.pincite.spans import shared
 
 
 @component
@@ -53,4 +54,4 @@ class E5TextEmbedder:
         if self._model is None:
             self.warm_up()
         assert self._model is not None  # noqa: S101 - warm_up has just set it
-        return {"embedding": self._model.embed_query(text).tolist(), "fingerprint": self.fingerprint}
+        return {"embedding": shared(self._model.embed_query(text).tolist()), "fingerprint": self.fingerprint}

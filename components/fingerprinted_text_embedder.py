@@ -14,6 +14,7 @@ from haystack_integrations.components.pincite.embedding.time_limit import Overdu
 from haystack_integrations.components.pincite.intents import Degradation
 from haystack_integrations.components.pincite.ranking.circuit_breaker import CircuitBreaker
 from haystack_integrations.document_stores.pincite.errors import PinciteError
+from haystack_integrations.document_stores.pincite.spans import shared
 
 _FAILURES_TO_OPEN = 3
 _REOPEN_AFTER_SECONDS = 30.0
@@ -69,7 +70,7 @@ class FingerprintedTextEmbedder:
         """
         vector, reason = self._embedded(text)
         degraded: list[Degradation] = [{"stage": "text_embedder", "reason": reason}] if reason else []
-        return {"embedding": vector, "fingerprint": self.fingerprint, "degraded": degraded}
+        return {"embedding": shared(vector), "fingerprint": self.fingerprint, "degraded": degraded}
 
     def _embedded(self, text: str) -> tuple[list[float], str | None]:
         if not self._breaker.admit():
