@@ -8,6 +8,7 @@ from typing import TypedDict
 
 from haystack_integrations.components.pincite.reading.extraction import UnreadableError
 from haystack_integrations.components.pincite.reading.pdf_image import page_count, page_png
+from haystack_integrations.components.pincite.reading.pdf_text import PAGE_BREAK
 from haystack_integrations.document_stores.pincite.errors import BadInputError
 from haystack_integrations.document_stores.pincite.leg_statements import compose
 from haystack_integrations.document_stores.pincite.statements import Statement
@@ -41,8 +42,8 @@ class SourceFacts(TypedDict):
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """
-    The file of a source, as its row says: ``path`` where it was, ``sha256`` of its bytes; both ``None`` for a source
-    that came from no file.
+    The file of a passage's source, as its row says: ``path`` where it was, ``sha256`` of its bytes; both ``None`` for a
+    source that came from no file. ``page``: where the passage begins; ``content``: its text.
     """
 
     source_id: str
@@ -51,6 +52,7 @@ class SourceFile:
     page: int | None
     path: str | None
     sha256: str | None
+    content: str
 
     def data(self) -> bytes:
         """
@@ -72,15 +74,22 @@ class SourceFile:
 
     def picture(self, page: int | None) -> bytes:
         """
-        A page as a PNG.
+        A page as a PNG, with what stands on it of the passage marked.
 
         :param page: from 1; ``None`` for that of the passage.
         :raises FileUnavailableError: it cannot be shown.
         """
         try:
-            return page_png(self.data(), page or self.page or 1)
+            number = page or self.page or 1
+            return page_png(self.data(), number, self._on_page(number))
         except UnreadableError as error:
             raise FileUnavailableError(f"source '{self.source_id}': {error}") from error
+
+    def _on_page(self, number: int) -> str:
+        """The part of the passage that stands on a page."""
+        parts = self.content.split(PAGE_BREAK)
+        at = number - (self.page or 1)
+        return parts[at].strip("\n") if 0 <= at < len(parts) else ""
 
 
 def _content(path: Path) -> bytes | None:

@@ -55,6 +55,11 @@ def _page(document: Any, index: int) -> str:
             text_page.close()
     finally:
         page.close()
+    return page_text(text)
+
+
+def page_text(text: str) -> str:
+    """The text of a page as it is stored, from what PDFium says; line for line the same."""
     # PDFium marks a hyphen at the end of a line with U+FFFE, and ends lines with CR LF; a form feed would be a page.
     plain = storable(text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace(PAGE_BREAK, "\n"))
     return logical(plain)

@@ -124,7 +124,7 @@ def test_the_explanation_is_a_chart_a_sentence_and_a_table(look: Look, url: str)
 
 
 def test_the_source_opens_at_the_locator(look: Look, url: str, service: Service) -> None:
-    page = look()
+    page = look(height=420)  # too low to show the passage without going to it
     first = page.searched(address(url, "knowledge", HFA))["results"][0]
     passage = service.show("knowledge", first["span_id"], principal="local-owner")
     page.click("#result-1 .title")
@@ -134,6 +134,7 @@ def test_the_source_opens_at_the_locator(look: Look, url: str, service: Service)
     assert "limitation on liability" in page.locator(".the-passage mark").all_inner_texts()
     box, frame = page.locator(".the-passage mark").first.bounding_box(), page.locator(".source-body").bounding_box()
     assert frame["y"] <= box["y"] <= frame["y"] + frame["height"]
+    assert page.evaluate("document.querySelector('.source-body').scrollTop") > 0
     assert f"characters {first['locator']['start']:,}" in page.inner_text(".source-head")
     assert page.locator(".page-picture").count() == 0
     page.click(".source-head button")
@@ -147,6 +148,7 @@ def test_the_page_of_a_pdf_stands_beside_its_text(look: Look, url: str) -> None:
     page.click("#result-1 .title")
     page.until("document.querySelector('.page-picture')?.naturalWidth > 1000")
     assert page.inner_text(".page-tools span") == "Page 3 of 3"
+    assert marked_pixels(page) > 1000
     assert "Page 3 of Lighthouse Lease" in page.get_attribute(".page-picture", "alt")
     assert page.is_disabled(".page-tools button:last-child")
     shown = page.get_attribute(".page-picture", "src")
@@ -154,6 +156,25 @@ def test_the_page_of_a_pdf_stands_beside_its_text(look: Look, url: str) -> None:
     page.until("shown => document.querySelector('.page-picture').src !== shown", shown)
     assert page.inner_text(".page-tools span") == "Page 2 of 3"
     assert page.errors == []
+
+
+def marked_pixels(page: Any) -> int:
+    """Pixels of the page's picture in the colour of the pen."""
+    return int(
+        page.evaluate(
+            """() => {
+              const image = document.querySelector('.page-picture');
+              const canvas = document.createElement('canvas');
+              [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+              const context = canvas.getContext('2d');
+              context.drawImage(image, 0, 0);
+              const dots = context.getImageData(0, 0, canvas.width, canvas.height).data;
+              let count = 0;
+              for (let at = 0; at < dots.length; at += 4) if (dots[at] > 230 && dots[at + 2] < 200) count += 1;
+              return count;
+            }"""
+        )
+    )
 
 
 def test_hebrew_is_read_from_the_right(look: Look, url: str) -> None:

@@ -5,7 +5,7 @@ import { VIEWS, addressOf, readAddress } from "./address.js";
 import { ApiError, ask, forgetToken, hasToken, keepToken } from "./api.js";
 import { auditView } from "./audit.js";
 import { el, fill } from "./dom.js";
-import { errorMessage } from "./messages.js";
+import { errorMessage, message } from "./messages.js";
 import { pipelineView } from "./pipeline.js";
 import { reportsView } from "./reports.js";
 import { onResultKey } from "./results.js";
@@ -27,7 +27,7 @@ async function start() {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 401) askForToken(error);
-    else fill(main, errorMessage(error, start));
+    else fill(main, el("div", { class: "page" }, errorMessage(error, start)));
     return;
   }
   frame();
@@ -101,9 +101,9 @@ function askForToken(error) {
   fill(dialog, form);
   if (!dialog.open) dialog.showModal();
   field.focus();
-  fill(main, el("p", { class: "message" },
-    t("token.title"), ". ",
-    el("button", { type: "button", class: "quiet", on: { click: () => { dialog.showModal(); field.focus(); } } }, t("token.label"))));
+  const again = () => { dialog.showModal(); field.focus(); };
+  fill(main, el("div", { class: "page" }, message("note", t("token.title"),
+    el("p", {}, el("button", { type: "button", class: "quiet", on: { click: again } }, t("token.label"))))));
 }
 
 // -- keys ----------------------------------------------------------------------------------------------------------

@@ -22,9 +22,11 @@ export async function openSource(result, passage, scope) {
     const [shown, facts] = await Promise.all([ask("show", { params }), ask("source", { params })]);
     if (mine !== opened) return;
     const text = contextView(shown, passage);
-    fill(body, text, pageView(facts, params));
+    const page = pageView(facts, params);
+    fill(body, text, page);
+    if (facts.pages !== null) dialog.querySelector(".source-head p").after(jump(page));
     body.classList.toggle("with-page", facts.pages !== null);
-    text.querySelector(".the-passage").scrollIntoView({ block: "center" });
+    (text.querySelector(".the-passage mark") ?? text.querySelector(".the-passage")).scrollIntoView({ block: "center" });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (mine === opened) fill(body, errorMessage(error));
@@ -40,6 +42,14 @@ function heading(dialog, result, passage) {
       el("p", { class: "where" }, [...new Set(where)].filter(Boolean).map((part, at) => [at > 0 ? " · " : "", said(part)])),
       el("p", { class: "source-id" }, `${t("source.id")}: `, said(result.source_id))),
     el("button", { type: "button", class: "quiet", autofocus: true, on: { click: () => dialog.close() } }, t("source.close")));
+}
+
+/** Where the page stands below its text, a way down to it. */
+function jump(page) {
+  return el("p", { class: "jump" }, el("button", { type: "button", class: "quiet", on: { click: () => {
+    page.scrollIntoView();
+    page.focus({ preventScroll: true });
+  } } }, t("source.picture")));
 }
 
 function contextView(shown, passage) {
@@ -93,6 +103,6 @@ function pageView(facts, params) {
   back.addEventListener("click", () => turn(page - 1));
   on.addEventListener("click", () => turn(page + 1));
   turn(page);
-  return el("section", { class: "page-view", "aria-label": t("source.picture") },
+  return el("section", { class: "page-view", tabindex: "0", "aria-label": t("source.picture") },
     el("p", { class: "page-tools" }, back, label, on), failed, image);
 }
