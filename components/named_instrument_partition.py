@@ -68,12 +68,14 @@ class NamedInstrumentPartition:
         if not (vocabulary.holds_type(title, intent["type"]) or vocabulary.holds_type(parted(title), intent["type"])):
             return False
         name, held = " ".join(intent["qualifiers"]), title
-        # Not both parted: then the "com" of one site would be that of another.
-        ways = ((name, held), (name, parted(held)), (parted(name), held))
-        readings = [tuple(vocabulary.normalise(text).split() for text in way) for way in ways]
-        if not readings[0][0] or any(names_overlap(wanted, words, vocabulary.is_generic) for wanted, words in readings):
+        wanted, words = vocabulary.normalise(name).split(), vocabulary.normalise(held).split()
+        if not wanted or names_overlap(wanted, words, vocabulary.is_generic):
             return True
-        wanted, words = readings[0]
+        # Not both parted: then the "com" of one site would be that of another.
+        for way in ((name, parted(held)), (parted(name), held)):
+            one, other = (vocabulary.normalise(text).split() for text in way)
+            if names_overlap(one, other, vocabulary.is_generic):
+                return True
         return common_name_stands(wanted, words, vocabulary.is_generic, self._organisations, vocabulary.type_words)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Haystack pipeline that looks for its next stage only among those whose turn it is."""
 
-from typing import Any
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Self
 
-import networkx
 from haystack import Pipeline
 from haystack.core.pipeline.base import ComponentPriority
 from haystack.core.pipeline.utils import FIFOPriorityQueue
@@ -22,15 +22,15 @@ class StagedPipeline(Pipeline):
         super().__init__(*args, **kwargs)
         self._senders: dict[str, tuple[str, ...]] | None = None
 
-    def connect(self, sender: str, receiver: str) -> Pipeline:
+    def connect(self, sender: str, receiver: str) -> Self:
         """As in Haystack."""
         self._senders = None
         return super().connect(sender, receiver)
 
-    def add_component(self, name: str, instance: Any) -> None:
+    def add_component(self, name: str, instance: Any) -> Self:
         """As in Haystack."""
         self._senders = None
-        super().add_component(name, instance)
+        return super().add_component(name, instance)
 
     def remove_component(self, name: str) -> Any:
         """As in Haystack."""
@@ -55,6 +55,10 @@ class StagedPipeline(Pipeline):
     def _senders_of(self) -> dict[str, tuple[str, ...]]:
         """The stages that each stage hears from; empty where the graph has a loop."""
         if self._senders is None:
-            loops = not networkx.is_directed_acyclic_graph(self.graph)
-            self._senders = {} if loops else {name: tuple(self.graph.predecessors(name)) for name in self.graph}
+            senders = {name: tuple(self.graph.predecessors(name)) for name in self.graph}
+            try:
+                TopologicalSorter(senders).prepare()
+            except CycleError:
+                senders = {}
+            self._senders = senders
         return self._senders
