@@ -46,11 +46,12 @@ class CorpusDefinition:
     """
     What a corpus is made with.
 
-    ``text_search`` (a PostgreSQL text search configuration) is fixed when it is made, and so is ``dimension`` of its
-    embeddings until ``pincite reembed`` changes over to another embedder. The rest can change (S1): ``minimum_characters`` of a searchable span and ``minimum_rule_characters`` of a
-    rule's quote, ``required_meta`` of a searchable source, ``span_kinds`` that the corpus holds, and ``source_kind``,
-    which a source may repeat in its metadata but not contradict. ``required_scopes`` are metadata keys: rows are read
-    only within one value of each (C3); by ``scopes``, which include them, rows are found with an index.
+    ``text_search`` (a PostgreSQL text search configuration) is fixed when it is made, and so is ``dimension`` of
+    its embeddings until ``pincite reembed`` changes over to another embedder. The rest can change (S1):
+    ``minimum_characters`` of a searchable span and ``minimum_rule_characters`` of a rule's quote, ``required_meta``
+    of a searchable source, ``span_kinds`` that the corpus holds, and ``source_kind``, which a source may repeat in
+    its metadata but not contradict. ``required_scopes`` are metadata keys: rows are read only within one value of
+    each (C3); by ``scopes``, which include them, rows are found with an index.
     """
 
     name: str
