@@ -3,13 +3,16 @@
 Load on ``pincite serve``: 64 clients with mixed corpora and principals, and whether answers stay right.
 
 ``python benchmarks/load.py`` sets up a home of its own (``load_scene.py``), asks each question once with each token
-while nothing else is asked, and keeps the answers. Then a few clients ask, then many, then the few again; each client
-asks, waits for the answer, and asks something else. A client that gets 429 waits as long as it is told. The bars:
+while nothing else is asked, and keeps the answers. Many clients warm everything up. Then a few ask, then many, then the
+few again; each client asks, waits for the answer, and asks something else. A client that gets 429 waits as long as it
+is told. The bars:
 
 - every answer is the one from before the load but for its times, and no canary is ever seen by another group;
 - no other status than 200, 429 and 504, no lost connection, no stage that gave less than it should;
 - many clients get at least 80 % of the answered searches a second that few get, and at most a third is refused;
 - memory of the server is flat over the last four fifths (``load_memory.py`` says what flat means).
+
+On a machine that does other work too, compare the processor time of a search: it is what many clients can cost more.
 
 Exit status 1: a bar was missed. Linux only, since memory is read from ``/proc``.
 """
@@ -39,6 +42,7 @@ DECLARED = {200, 429, 504}
 KEPT_THROUGHPUT = 0.8  # of what few clients get
 MOST_REFUSED = 1 / 3
 STANDSTILL_SECONDS = 3.0  # between two readings that should be one apart
+WARM_UP_SECONDS = 15.0  # between two looks at whether it was enough
 EXAMPLES = 5  # of wrong answers that are printed
 Wanted = dict[Question, str]
 
@@ -54,6 +58,7 @@ class Run:
     wrong: list[str] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
     memory: list[Reading] = field(default_factory=list)
+    processor_seconds: float = 0.0
 
     @property
     def answered(self) -> float:
@@ -83,6 +88,7 @@ class Run:
             "seconds": self.seconds,
             "answered_per_second": round(self.answered, 2),
             "refused_share": round(self.refused, 4),
+            "processor_ms_a_search": round(self.processor_seconds * 1000 / max(1, self.statuses[200]), 2),
             "median_ms": round(statistics.median(ordered) * 1000, 1),
             "p95_ms": round(ordered[int(len(ordered) * 0.95)] * 1000, 1),
             "statuses": dict(self.statuses),
@@ -158,7 +164,7 @@ async def watch_memory(run: Run, watched: Watched, until: float) -> None:
 
 async def load(there: Scene, clients: int, seconds: float, wanted: Wanted, timeout: float) -> Run:
     """One number of clients for so many seconds; answers that come later are checked and not counted."""
-    run, until = Run(clients, seconds), time.monotonic() + seconds
+    run, until, used = Run(clients, seconds), time.monotonic() + seconds, there.watched.processor_seconds()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     async with httpx.AsyncClient(base_url=there.address, timeout=timeout, limits=limits) as client:
         await asyncio.gather(
@@ -166,6 +172,7 @@ async def load(there: Scene, clients: int, seconds: float, wanted: Wanted, timeo
             *(one_client(run, client, wanted, seed, until) for seed in range(clients)),
         )
     run.seconds = max(seconds, time.monotonic() - until + seconds)
+    run.processor_seconds = there.watched.processor_seconds() - used
     return run
 
 
@@ -227,7 +234,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--few", type=int, default=4, help="clients")
     parser.add_argument("--many", type=int, default=64, help="clients")
     parser.add_argument("--seconds", type=float, default=300, help="with many; few get a fifth of it before and after")
-    parser.add_argument("--warm-up", type=float, default=10, metavar="SECONDS", help="with few, before anything counts")
+    parser.add_argument(
+        "--warm-up", type=int, default=4000, metavar="N", help="searches of many, before anything counts"
+    )
     parser.add_argument("--timeout", type=float, default=120, help="of a client, in seconds")
     parser.add_argument("--serve", default="", metavar="OPTIONS", help="of pincite serve; none for its defaults")
     parser.add_argument("--out", type=Path, help="also write the figures, with all readings of memory, to this file")
@@ -237,7 +246,9 @@ def parsed() -> argparse.Namespace:
 async def measure(there: Scene, options: argparse.Namespace) -> tuple[list[Run], Run]:
     """Few, many, few: the machine is seldom the same for ten minutes."""
     wanted = await expected(there, options.timeout)
-    await load(there, options.few, options.warm_up, wanted, options.timeout)
+    warm = 0
+    while warm < options.warm_up:
+        warm += (await load(there, options.many, WARM_UP_SECONDS, wanted, options.timeout)).statuses[200]
     before = await load(there, options.few, options.seconds / 5, wanted, options.timeout)
     many = await load(there, options.many, options.seconds, wanted, options.timeout)
     after = await load(there, options.few, options.seconds / 5, wanted, options.timeout)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Memory of a server and of its database under load: written down once a second, and whether it is flat.
+Memory and processor time of a server and of its database under load, and whether memory is flat.
 
 Flat is said of the trend and not of two readings. The readings of a minute depend on each other (an allocator keeps
 what it was given, so memory moves in steps), which a plain regression would take for certainty. So the time is cut
@@ -12,6 +12,7 @@ is. ``MOST_BYTES_A_SEARCH`` is about one empty Python dict: whoever keeps a sing
 """
 
 import math
+import os
 import statistics
 import time
 from collections.abc import Sequence
@@ -53,6 +54,11 @@ class Watched:
         backends = [_field(pid, "RssAnon") for pid in _children(self.postmaster)]
         return Reading(time.monotonic(), _field(self.server, "VmRSS"), sum(backends), len(backends))
 
+    def processor_seconds(self) -> float:
+        """What they have used of the processors so far; what ended processes used counts with the postmaster."""
+        pids = [self.server, self.postmaster, *_children(self.postmaster)]
+        return sum(map(_ticks, pids)) / os.sysconf("SC_CLK_TCK")
+
 
 def trend(readings: Sequence[tuple[float, int]]) -> Trend:
     """How memory goes: a line through the medians of half minutes; an endless one where there are fewer than three."""
@@ -79,6 +85,14 @@ def _field(pid: int, name: str) -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith(name + ":")), 0)
+
+
+def _ticks(pid: int) -> int:
+    try:
+        after_the_name = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+    except OSError:
+        return 0
+    return sum(int(field) for field in after_the_name.split()[11:15])  # utime, stime and those of ended children
 
 
 def _children(pid: int) -> list[int]:
