@@ -121,7 +121,7 @@ def _embedders(check: Check, settings: CorpusSettings, held: dict[str, Any]) -> 
         if held.get("beside_old") and held["beside_fingerprint"] == wanted:  # somebody's configuration is out of date
             mend = f"bring the configuration up to date, or turn the corpus back: {mend}"
         check.fail(f"embedder of {corpus}", reason, mend)
-    if held.get("embedding_fingerprint") and held.get("embedded_meta") != embedder.embedded_meta:
+    if held.get("embedding_fingerprint") == wanted and held.get("embedded_meta") != embedder.embedded_meta:
         reason = f"the database watches {held['embedded_meta']}, the embedder embeds {embedder.embedded_meta}"
         check.fail(f"embedded metadata of {corpus}", reason, f"pincite reembed {corpus} --all")
     if settings.embedder and not wanted.startswith(settings.embedder):
