@@ -147,3 +147,69 @@ def configure() -> Callable[..., Path]:
         return folder
 
     return write
+
+
+# Corpora for the audit, with the scopes that each requires.
+_AUDITED: dict[str, list[str]] = {"audited_law": ["court"], "audited_notes": []}
+_AUDITED_TEXT = (
+    "The Tenant of {name} shall pay rent on the first day of each month, without notice and without any demand. "
+)
+_AUDITED_RULE = """
+- statement: Rent is due without demand.
+  quote: shall pay rent on the first day of each month
+  review_status: approved
+"""
+
+
+@pytest.fixture(scope="module")
+def audited_service(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Service]:
+    """Two corpora of a configuration of their own: one with rules, groups and a required scope, one without."""
+    folder = tmp_path_factory.mktemp("configuration")
+    packaged = yaml.safe_load((resources.files("pincite.configs") / "corpora.yaml").read_text(encoding="utf-8"))
+    entry = packaged["corpora"]["precedent_library"]
+    corpora = {}
+    for name, required in _AUDITED.items():
+        for key in ("query_pipeline", "indexing_pipeline"):
+            text = (resources.files("pincite.pipelines") / entry[key]).read_text(encoding="utf-8")
+            file = entry[key].replace("precedent_library", name)
+            text = text.replace("corpus: precedent_library", f"corpus: {name}")
+            (folder / file).write_text(
+                text.replace("[practice_area, court]", f"[practice_area, court]\n      required_scopes: {required}"),
+                encoding="utf-8",
+            )
+        corpora[name] = {
+            **entry,
+            "query_pipeline": f"{name}.yaml",
+            "indexing_pipeline": f"{name}.indexing.yaml",
+            "required_metadata": ["title", "court"],
+            "required_scopes": required,
+            "tools": [],
+        }
+    settings = {"corpora": corpora, "principals": packaged["principals"], "command_line_principal": "local-owner"}
+    (folder / "corpora.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PINCITE_CONFIG", str(folder))
+        service = Service()
+        for name in _AUDITED:
+            report = service.ingest(name, [_audited_documents(tmp_path_factory.mktemp(name), name)])
+            assert (report.added, report.failed) == (3, [])
+        yield service
+        with service.database.admin() as connection:
+            for name in _AUDITED:
+                connection.execute(f"DROP SCHEMA pincite_{name} CASCADE")  # type: ignore[call-overload]
+                connection.execute("DELETE FROM pincite.corpora WHERE name = %s", [name])
+                connection.execute("DELETE FROM pincite.migrations WHERE scope = %s", [name])
+                for role in ("reader", "writer"):
+                    connection.execute(f"DROP ROLE pincite_{name}_{role}")  # type: ignore[call-overload]
+
+
+def _audited_documents(folder: Path, corpus: str) -> Path:
+    for name, groups in (("one", ""), ("two", "groups: [ann]\n"), ("three", "groups: [bob]\n")):
+        (folder / f"{name}.md").write_text(
+            f"# Lease {name}\n\n{_AUDITED_TEXT.format(name=f'{corpus} {name}') * 3}", "utf-8"
+        )
+        (folder / f"{name}.md.meta.yaml").write_text(
+            f"court: {'Acre' if name == 'three' else 'Haifa'}\n{groups}", encoding="utf-8"
+        )
+    (folder / "one.md.rules.yaml").write_text(_AUDITED_RULE, encoding="utf-8")
+    return folder

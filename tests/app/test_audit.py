@@ -4,17 +4,14 @@
 import json
 import os
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 
 import pytest
-import yaml
-from haystack_integrations.document_stores.pincite.database import Database, SyncConnection
+from haystack_integrations.document_stores.pincite.database import SyncConnection
 from pincite.audit.answer import Check
 from pincite.audit.catalog import corpus_checks, database_checks
 from pincite.audit.configuration import configuration_check, migrations_check, registry_check
 from pincite.audit.contents import content_checks
-from pincite.audit.probes import leak_check, opened
 from pincite.cli import run
 from pincite.embedders import document_embedder
 from pincite.pipelines.corpora import load_corpora
@@ -23,66 +20,12 @@ from pincite.service import Service
 
 CORPORA = ("audited_law", "audited_notes")
 REQUIRED: dict[str, list[str]] = {"audited_law": ["court"], "audited_notes": []}
-TEXT = "The Tenant of {name} shall pay rent on the first day of each month, without notice and without any demand. "
-RULE = """
-- statement: Rent is due without demand.
-  quote: shall pay rent on the first day of each month
-  review_status: approved
-"""
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Service]:
+def service(audited_service: Service) -> Service:
     """Two corpora of a configuration of their own: one with rules, groups and a required scope, one without."""
-    folder = tmp_path_factory.mktemp("configuration")
-    packaged = yaml.safe_load((resources.files("pincite.configs") / "corpora.yaml").read_text(encoding="utf-8"))
-    entry = packaged["corpora"]["precedent_library"]
-    corpora = {}
-    for name in CORPORA:
-        for key in ("query_pipeline", "indexing_pipeline"):
-            text = (resources.files("pincite.pipelines") / entry[key]).read_text(encoding="utf-8")
-            file = entry[key].replace("precedent_library", name)
-            text = text.replace("corpus: precedent_library", f"corpus: {name}")
-            (folder / file).write_text(
-                text.replace(
-                    "[practice_area, court]", f"[practice_area, court]\n      required_scopes: {REQUIRED[name]}"
-                ),
-                encoding="utf-8",
-            )
-        corpora[name] = {
-            **entry,
-            "query_pipeline": f"{name}.yaml",
-            "indexing_pipeline": f"{name}.indexing.yaml",
-            "required_metadata": ["title", "court"],
-            "required_scopes": REQUIRED[name],
-            "tools": [],
-        }
-    settings = {"corpora": corpora, "principals": packaged["principals"], "command_line_principal": "local-owner"}
-    (folder / "corpora.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PINCITE_CONFIG", str(folder))
-        service = Service()
-        for name in CORPORA:
-            report = service.ingest(name, [_documents(tmp_path_factory.mktemp(name), name)])
-            assert (report.added, report.failed) == (3, [])
-        yield service
-        with service.database.admin() as connection:
-            for name in CORPORA:
-                connection.execute(f"DROP SCHEMA pincite_{name} CASCADE")  # type: ignore[call-overload]
-                connection.execute("DELETE FROM pincite.corpora WHERE name = %s", [name])
-                connection.execute("DELETE FROM pincite.migrations WHERE scope = %s", [name])
-                for role in ("reader", "writer"):
-                    connection.execute(f"DROP ROLE pincite_{name}_{role}")  # type: ignore[call-overload]
-
-
-def _documents(folder: Path, corpus: str) -> Path:
-    for name, groups in (("one", ""), ("two", "groups: [ann]\n"), ("three", "groups: [bob]\n")):
-        (folder / f"{name}.md").write_text(f"# Lease {name}\n\n{TEXT.format(name=f'{corpus} {name}') * 3}", "utf-8")
-        (folder / f"{name}.md.meta.yaml").write_text(
-            f"court: {'Acre' if name == 'three' else 'Haifa'}\n{groups}", encoding="utf-8"
-        )
-    (folder / "one.md.rules.yaml").write_text(RULE, encoding="utf-8")
-    return folder
+    return audited_service
 
 
 @pytest.fixture
@@ -418,65 +361,4 @@ def test_migrations_and_corpora_that_nobody_made(service: Service, owner: SyncCo
         "corpus unborn",
         "corpus lost",
         "schema pincite_left_behind",
-    }
-
-
-LEAKS = [
-    ("ALTER TABLE {law}.spans DISABLE ROW LEVEL SECURITY", "ALTER TABLE {law}.spans ENABLE ROW LEVEL SECURITY"),
-    (  # a search within one scope finds what is of another
-        "ALTER POLICY scope ON {law}.spans USING (true)",
-        "DROP POLICY scope ON {law}.spans; CREATE POLICY scope ON {law}.spans AS RESTRICTIVE FOR SELECT "
-        "TO pincite_audited_law_reader USING (meta ->> 'court' = current_setting('pincite.scope')::jsonb ->> 'court' "
-        "OR current_setting('pincite.scope')::jsonb = '\"*\"')",
-    ),
-    (
-        "CREATE POLICY wide ON {law}.sources FOR SELECT TO pincite_audited_law_reader USING (true)",
-        "DROP POLICY wide ON {law}.sources",
-    ),
-    (
-        "GRANT USAGE ON SCHEMA {law} TO pincite_app; GRANT SELECT ON {law}.settings, {law}.spans TO pincite_app; "
-        "CREATE POLICY app ON {law}.spans TO pincite_app USING (true)",
-        "DROP POLICY app ON {law}.spans; REVOKE ALL ON ALL TABLES IN SCHEMA {law} FROM pincite_app; "
-        "REVOKE ALL ON SCHEMA {law} FROM pincite_app",
-    ),
-    (
-        "GRANT USAGE ON SCHEMA {law} TO pincite_audited_notes_reader; "
-        "GRANT SELECT ON {law}.spans TO pincite_audited_notes_reader",
-        "REVOKE ALL ON {law}.spans FROM pincite_audited_notes_reader; "
-        "REVOKE ALL ON SCHEMA {law} FROM pincite_audited_notes_reader",
-    ),
-    (  # the breach of the system that this one replaces: rows of another corpus in the same answer
-        "ALTER TABLE {law}.spans RENAME TO own_spans; CREATE VIEW {law}.spans AS SELECT * FROM {law}.own_spans "
-        "UNION ALL SELECT * FROM {notes}.spans; "
-        "GRANT SELECT ON {law}.spans TO pincite_audited_law_reader, pincite_audited_law_writer",
-        "DROP VIEW {law}.spans; ALTER TABLE {law}.own_spans RENAME TO spans",
-    ),
-]
-
-
-@pytest.mark.parametrize(("breakage", "mending"), LEAKS)
-def test_a_breach_is_found_by_trying_to_cross(service: Service, breakage: str, mending: str) -> None:
-    database, settings = service.database, load_corpora()
-    law, notes = (opened(database, settings.corpus(name)) for name in CORPORA)
-    names = {"law": "pincite_audited_law", "notes": "pincite_audited_notes"}
-    try:
-        _commit(database, breakage.format(**names))
-        check = leak_check(database, law, [notes])
-    finally:
-        _commit(database, mending.format(**names))
-    reasons = [item["reason"] for item in check.findings]
-    assert any("not theirs" in one or "not refused" in one or "may read" in one for one in reasons), reasons
-
-
-def _commit(database: Database, statements: str) -> None:
-    with database.admin() as connection:
-        connection.execute(statements)  # type: ignore[call-overload]
-
-
-def test_a_path_that_finds_nothing_of_its_own_proves_nothing(service: Service) -> None:
-    database, settings = service.database, load_corpora()
-    law = opened(database, settings.corpus("audited_law"))
-    lost = law._replace(targets=[law.targets[0]._replace(span_id="gone", source_id="gone")])
-    assert "it does not even find rows of its own, so it proves nothing" in {
-        item["reason"] for item in leak_check(database, lost, []).findings
     }
