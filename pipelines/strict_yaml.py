@@ -10,6 +10,9 @@ import yaml
 from haystack.marshal.yaml import YamlLoader
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 
+# The parser in C reads a pipeline in a tenth of the time, which every command waits for; builds of PyYAML may lack it.
+_Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 KeyPath = tuple[str | int, ...]
 
 
@@ -43,8 +46,8 @@ def parse_yaml(text: str, origin: str) -> YamlText:
     """
     loader: YamlLoader | None = None
     try:
-        loader = YamlLoader(text)
-        node = loader.get_single_node()
+        loader = YamlLoader("")
+        node = yaml.compose(text, _Parser)
         lines: dict[KeyPath, int] = {}
         if node is not None:
             _walk(node, (), lines, origin)
