@@ -12,8 +12,11 @@ export PYTHONUTF8 := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
+# What `make agent` asks; by the shell's variable, since a question may hold quotes and dollars.
+export QUESTION
+
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types bench gates clean
+.PHONY: help install demo agent test lint types bench gates clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -30,6 +33,9 @@ $(STAMP): pyproject.toml
 
 demo: $(STAMP) ## ingest the demo corpus and show the named questions before and after
 	@PINCITE_HOME="$$PWD/.pincite" $(VENV)/bin/pincite demo
+
+agent: $(STAMP) ## ask the demo corpus through an agent; QUESTION="..." asks another question
+	@PINCITE_HOME="$$PWD/.pincite" $(RUN) examples/agent.py "$$QUESTION"
 
 test: $(STAMP) ## run the tests
 	@$(RUN) -m pytest
