@@ -11,6 +11,8 @@ answer is a sentence quoted from the best passage, and nothing leaves this machi
 import os
 import sys
 
+os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")  # before the imports: Haystack reports usage otherwise
+
 from extractive_chat_generator import ExtractiveChatGenerator
 from haystack import Pipeline
 from haystack.components.agents import Agent

@@ -42,6 +42,13 @@ def test_it_says_that_a_document_is_not_here(service: Service, without_model: No
     assert "There is no acme bond mortgage here." in done.stdout
 
 
+def test_nothing_is_reported_to_anybody(without_model: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HAYSTACK_TELEMETRY_ENABLED")
+    code = "import agent; from haystack.telemetry._telemetry import telemetry; print(telemetry)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=AGENT.parent, capture_output=True, text=True, check=False)
+    assert done.stdout == "None\n", done.stderr
+
+
 def test_a_server_that_does_not_start_is_said_in_one_line(
     service: Service, without_model: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
