@@ -13,6 +13,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -22,6 +23,7 @@ from pgvector.psycopg.vector import register_vector_info
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.sql import SQL, Composable
 from psycopg.types import TypeInfo
+from psycopg_pool import PoolTimeout
 
 from .async_pool import AsyncPool
 from .connections import AnyConnection, Connection, Pool, SyncConnection
@@ -153,17 +155,23 @@ class Database:
         with self._lock:
             ready = self._prepare()
             if self._sync_pool is None:
-                self._sync_pool = Pool(
+                pool = Pool(
                     ready.conninfo,
                     connection_class=Connection,
                     min_size=1,
                     max_size=_POOL_SIZE,
                     timeout=_POOL_WAIT_SECONDS,
                     kwargs={"autocommit": True},
-                    configure=self.configure,
+                    configure=partial(_configure, ready.vector),
                     name="pincite",
                     open=True,
                 )
+                try:
+                    # A borrower who finds none ready makes the pool open a second one, in the background.
+                    pool.wait(_POOL_WAIT_SECONDS)
+                except PoolTimeout as error:
+                    raise self.unavailable(error) from error
+                self._sync_pool = pool
             return self._sync_pool
 
     async def async_pool(self) -> AsyncPool:
@@ -175,14 +183,10 @@ class Database:
             ready = await asyncio.to_thread(self.prepare)
         pool = self._async_pools.get(loop)
         if pool is None or pool.conninfo != ready.conninfo:
-            pool = AsyncPool(ready.conninfo, configure=self.configure, size=_POOL_SIZE)
+            pool = AsyncPool(ready.conninfo, configure=partial(_configure, ready.vector), size=_POOL_SIZE)
             self._async_pools[loop] = pool
             self._made_pools.append(pool)
         return pool
-
-    def configure(self, connection: AnyConnection) -> None:
-        """Teach a connection the vector type without asking the server each time."""
-        register_vector_info(connection, self.prepare().vector)
 
     def search_path(self, corpus_schema: str) -> str:
         """The schema of a corpus, followed by those of the extensions whose operators its queries use."""
@@ -329,6 +333,11 @@ class Database:
     def database_values(self) -> dict[str, Composable]:
         """Placeholders of the SQL files in ``sql/database``."""
         return {"login": SQL("LOGIN" if self.url is None else "NOLOGIN")}
+
+
+def _configure(vector: TypeInfo, connection: AnyConnection) -> None:
+    """Teach a connection the vector type without asking the server each time."""
+    register_vector_info(connection, vector)
 
 
 def _options(settings: dict[str, str]) -> str:
