@@ -3,6 +3,7 @@
 
 import contextlib
 import logging
+import os
 import signal
 import socket
 import sys
@@ -13,6 +14,7 @@ from haystack_integrations.document_stores.pincite.database import Database
 from haystack_integrations.document_stores.pincite.errors import BadInputError, ConfigurationError
 from haystack_integrations.document_stores.pincite.migrations import pending
 from haystack_integrations.document_stores.pincite.tokens import has_tokens
+from pincite.api.memory import steady_memory
 from pincite.api.settings import is_loopback
 from pincite.ending import leaving_on
 from starlette.types import ASGIApp
@@ -88,6 +90,7 @@ def serve(app: ASGIApp, listener: socket.socket, what: str) -> None:
     :param app: one whose ``state.ending`` is callable is told how many seconds are left when the end begins.
     :param what: is served, for the line that says where.
     """
+    steady_memory(os.environ)
     ending = getattr(getattr(app, "state", None), "ending", lambda seconds: None)
     with log_to_stderr():
         config = uvicorn.Config(
