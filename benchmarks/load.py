@@ -172,6 +172,7 @@ async def load(there: Scene, clients: int, seconds: float, wanted: Wanted, timeo
             *(one_client(run, client, wanted, seed, until) for seed in range(clients)),
         )
     run.seconds = max(seconds, time.monotonic() - until + seconds)
+    run.memory.append(there.watched.read())  # so that a standstill at the end shows
     run.processor_seconds = there.watched.processor_seconds() - used
     return run
 
