@@ -5,6 +5,7 @@ from typing import Any
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.intents import Degradation, NamedSource
+from haystack_integrations.components.pincite.stages.counts import check_counts
 from haystack_integrations.components.pincite.stages.leg import Rows, rows_of, rows_of_async
 from haystack_integrations.components.pincite.stages.ordering import source_of
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
@@ -48,7 +49,9 @@ class BestExtentRecovery:
         :param source_k: constant of the fusion inside a source: smaller than ``k``, since its lists are short.
         :param fingerprint: identity of the query's embedder, where no embedder says so at run time (S3).
         :param timeout: seconds after which nothing is recovered and the search goes on.
+        :raises ConfigurationError: a count below 1.
         """
+        check_counts("BestExtentRecovery", max_sources=max_sources, spans_per_source=spans_per_source)
         self.document_store = document_store
         self.max_sources = max_sources
         self.spans_per_source = spans_per_source

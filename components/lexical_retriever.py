@@ -5,6 +5,7 @@ from typing import Any
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.intents import Degradation
+from haystack_integrations.components.pincite.stages.counts import check_counts
 from haystack_integrations.components.pincite.stages.environment import environment_flag
 from haystack_integrations.components.pincite.stages.leg import Rows, rows_of, rows_of_async
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
@@ -37,7 +38,9 @@ class LexicalRetriever:
         :param max_words: the rarest words of a query that take part, however long it is.
         :param enabled: ``False`` gives an empty leg (``PINCITE_LEXICAL_ENABLED``).
         :param timeout: seconds after which the leg gives up and the search goes on without it.
+        :raises ConfigurationError: a count below 1.
         """
+        check_counts("LexicalRetriever", top_k=top_k, rows=rows, max_words=max_words)
         self.document_store = document_store
         self.top_k = top_k
         self.rows = rows

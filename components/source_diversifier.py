@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.intents import NamedSource
+from haystack_integrations.components.pincite.stages.counts import check_counts
 from haystack_integrations.components.pincite.stages.inline_async import inline_async
 from haystack_integrations.components.pincite.stages.ordering import source_of
 
@@ -32,6 +33,7 @@ class SourceDiversifier:
         :param max_per_source: results of one source, where the request does not say.
         :param max_per_named_source: results of a source that the query names; never less than the ordinary cap.
         """
+        check_counts("SourceDiversifier", max_per_source=max_per_source, max_per_named_source=max_per_named_source)
         self.max_per_source = max_per_source
         self.max_per_named_source = max_per_named_source
 

@@ -3,6 +3,7 @@
 
 from haystack import Document, component
 from haystack_integrations.components.pincite.intents import NamedSource
+from haystack_integrations.components.pincite.stages.counts import check_counts
 from haystack_integrations.components.pincite.stages.inline_async import inline_async
 from haystack_integrations.components.pincite.stages.ordering import source_of
 from haystack_integrations.document_stores.pincite.spans import restated, shared
@@ -19,6 +20,7 @@ class TitleReservation:
 
     def __init__(self, places: int = 8) -> None:
         """:param places: sources that get a place, those that passed the cutoff by themselves counted in."""
+        check_counts("TitleReservation", 0, places=places)
         self.places = places
 
     @component.output_types(documents=list[Document])
