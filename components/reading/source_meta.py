@@ -15,6 +15,10 @@ _LISTS = ("groups", "tags")
 _DATE = re.compile(r"\d{4}(?:-(\d{2})(?:-(\d{2}))?)?")
 
 
+# A slip in these would show a document to those who must not see it.
+_MISSPELT = {"group": "groups", "groups": "groups", "status": "status", "statuses": "status"}
+
+
 def checked_meta(meta: Mapping[str, Any], where: str) -> dict[str, Any]:
     """
     The metadata with reserved keys in the form that is stored: ``groups`` and ``tags`` as lists of strings, ``date`` as
@@ -27,6 +31,11 @@ def checked_meta(meta: Mapping[str, Any], where: str) -> dict[str, Any]:
     for key, value in meta.items():
         if not isinstance(key, str) or not key.strip() or key.startswith("_"):
             raise BadInputError(f"{where}: metadata key {key!r:.80} must be a word that does not begin with '_'")
+        meant = _MISSPELT.get(key.casefold())
+        if meant is not None and key != meant:
+            raise BadInputError(f"{where}: unknown key {key!r:.80}; did you mean {meant!r}?")
+        if key == "groups" and value is None:
+            raise BadInputError(f"{where}: groups has no value; leave it out for a source that everyone may see")
         if value is None or value == "":
             continue
         checked[storable(key)] = _reserved(key, value, where) if key in RESERVED_META else _plain(value)
@@ -53,6 +62,8 @@ def _strings(key: str, value: Any, where: str) -> list[str]:
     cleaned = [storable(_plain_text(item)).strip() for item in values]
     if key == "groups" and "*" in cleaned:
         raise BadInputError(f"{where}: groups holds '*'; leave groups out for a source that everyone may see")
+    if key == "groups" and values and isinstance(value, list) and not any(cleaned):
+        raise BadInputError(f"{where}: groups is {value!r:.80}; it names no group")
     return list(dict.fromkeys(item for item in cleaned if item))
 
 

@@ -18,7 +18,22 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+# How a block between dashes begins that was meant to say who may see the document, or whether it is in force. If it
+# cannot be read, its document must not go in as one that everybody sees.
+_MEANT = re.compile(r"^[ \t]*[\"']?(?:groups?|status)[\"']?[ \t]*[:=]", re.MULTILINE | re.IGNORECASE)
+_OPENED = re.compile(r"\A\s*(?:---|\+\+\+)[ \t]*\r?\n(?:\S.*(?:\r?\n|\Z))*")
 _BINARY_SHARE = 0.05  # of NUL characters; text has none
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """A second ``groups:`` would silently replace the first."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [str(self.construct_object(key, deep=True)) for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.YAMLError(f"{key!r} is given twice")
+        return super().construct_mapping(node, deep)
 
 
 def read_text(data: bytes, media_type: str, encoding: str | None = None) -> Extracted:
@@ -66,14 +81,24 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     The YAML mapping between ``---`` lines at the top, and the text after it.
 
     Without such a mapping the text is returned whole: a rule of dashes at the top of a document is its text.
+
+    :raises UnreadableError: The lines at the top speak of groups or a status, and are no mapping (C3).
     """
     match = _FRONT_MATTER.match(text)
     if not match:
+        opened = _OPENED.match(text)
+        if opened and _MEANT.search(opened.group()):
+            raise UnreadableError(
+                "front matter: it speaks of groups or status, and is not parted by '---' from line 1 on"
+            )
         return {}, text
     try:
-        mapping = yaml.safe_load(match["yaml"])
-    except yaml.YAMLError:
-        return {}, text
+        mapping = yaml.load(match["yaml"], Loader=_UniqueKeys)  # noqa: S506 (a safe loader)
+        reason = "no mapping of words to values"
+    except yaml.YAMLError as error:
+        mapping, reason = None, f"no valid YAML: {' '.join(str(error).split()):.200}"
     if not isinstance(mapping, Mapping) or not mapping or not all(isinstance(key, str) for key in mapping):
+        if _MEANT.search(match["yaml"]):
+            raise UnreadableError(f"front matter: {reason}; correct it, or who may see the document is not known")
         return {}, text
     return dict(mapping), text[match.end() :]

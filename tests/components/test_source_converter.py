@@ -125,6 +125,26 @@ def test_wrong_front_matter_is_named() -> None:
     assert "status is 'final'" in reason("a.md", b"---\nstatus: final\n---\nBody")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: Letter: secret\ngroups: [lenders]\n---\nBody",
+        "---\ngroups: [lenders\n---\nBody",
+        "---\ngroups: [lenders]\nBody",
+        "\n---\ngroups: [lenders]\n---\nBody",
+        "+++\ngroups = ['lenders']\n+++\nBody",
+        "---\ngroups: [lenders]\ngroups: []\n---\nBody",
+        "---\ngroup: lenders\n---\nBody",
+        "---\nGroups: [lenders]\n---\nBody",
+        "---\ngroups:\n---\nBody",
+        "---\ngroups: ['']\n---\nBody",
+        "---\nStatus: draft\n---\nBody",
+    ],
+)
+def test_front_matter_that_would_hide_a_document_is_read_or_refused(text: str) -> None:
+    assert "front matter" in reason("a.md", text.encode())
+
+
 def test_pdf_pages() -> None:
     document = read("a.PDF", pdf("First page", "", "Third (page)".replace("(", "").replace(")", "")))
     assert document.content == "First page\f\fThird page"
