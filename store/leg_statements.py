@@ -7,17 +7,18 @@ are named without a schema, because ``CorpusDocumentStore.fetch`` puts the corpu
 groups or status stands here, because row level security holds them (C3).
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, LiteralString, TypedDict
 
 from haystack_integrations.document_stores.pgvector.filters import _convert_filters_to_where_clause_and_params
 from haystack_integrations.document_stores.pincite.spans import SpanDocument
 from haystack_integrations.document_stores.pincite.statements import Statement
 from haystack_integrations.document_stores.pincite.vector_columns import IN_FORCE, VectorColumn
-from psycopg.sql import SQL, Composed, Identifier
+from psycopg.sql import SQL, Composable, Composed, Identifier
 
 # What a leg fetches of a span: never its embedding, which no later stage needs and each would copy.
 COLUMNS = SQL(
@@ -75,9 +76,21 @@ def _filter_clause(filters: dict[str, Any] | None) -> tuple[LiteralString, dict[
     if not filters:
         return "", {}
     clause, values = _convert_filters_to_where_clause_and_params(filters, operator="AND")
-    parts = clause.as_string(None).split("%s")
-    named = parts[0] + "".join(f"%(filter_{number})s{part}" for number, part in enumerate(parts[1:]))
+    numbers = count()
+    named = "".join(_named_placeholders(clause, numbers))
+    # Ours and the integration's; the names of keys in it are quoted literals.
     return named, {f"filter_{number}": value for number, value in enumerate(values)}
+
+
+def _named_placeholders(part: Composable, numbers: Iterator[int]) -> Iterator[str]:
+    """The pieces of a clause with its placeholders named; a ``%`` in the name of a key is no placeholder."""
+    if isinstance(part, Composed):
+        for inner in part:
+            yield from _named_placeholders(inner, numbers)
+    elif isinstance(part, SQL):
+        yield re.sub("%s", lambda _: f"%(filter_{next(numbers)})s", part.as_string(None))
+    else:
+        yield part.as_string(None).replace("%", "%%")
 
 
 def dense(
