@@ -87,6 +87,7 @@ class Database:
         self.url = url
         self.home = home
         self._lock = threading.RLock()
+        self._loops_lock = threading.Lock()  # held for a moment only: a loop must not wait for a server that starts
         self._server: EmbeddedServer | None = None
         self._ready: _Ready | None = None
         self._sync_pool: Pool | None = None
@@ -184,8 +185,9 @@ class Database:
         pool = self._async_pools.get(loop)
         if pool is None or pool.conninfo != ready.conninfo:
             pool = AsyncPool(ready.conninfo, configure=partial(_configure, ready.vector), size=_POOL_SIZE)
-            self._async_pools[loop] = pool
-            self._made_pools.append(pool)
+            with self._loops_lock:
+                self._async_pools[loop] = pool
+                self._made_pools.append(pool)
         return pool
 
     def search_path(self, corpus_schema: str) -> str:
@@ -319,16 +321,19 @@ class Database:
         if self._sync_pool is not None:
             self._sync_pool.close()
             self._sync_pool = None
-        for pool in self._made_pools:
+        with self._loops_lock:
+            made, self._made_pools = self._made_pools, []
+            self._async_pools = weakref.WeakKeyDictionary()
+        for pool in made:
             pool.finish()
-        self._made_pools.clear()
-        self._async_pools = weakref.WeakKeyDictionary()
 
     def _sweep(self) -> None:
         """Close what closed event loops left behind."""
-        for pool in [pool for pool in self._made_pools if pool.belongs_to_closed_loop()]:
+        with self._loops_lock:  # each event loop of the process comes here
+            closed = [pool for pool in self._made_pools if pool.belongs_to_closed_loop()]
+            self._made_pools = [pool for pool in self._made_pools if pool not in closed]
+        for pool in closed:
             pool.finish()
-            self._made_pools.remove(pool)
 
     def database_values(self) -> dict[str, Composable]:
         """Placeholders of the SQL files in ``sql/database``."""
@@ -350,7 +355,7 @@ def _without_password(text: str, url: str | None) -> str:
     try:
         password = conninfo_to_dict(url).get("password") if url else None
     except psycopg.Error:
-        return "the URL cannot be read" if url and url in text else text.replace(url or "\0", "...")
+        return "the URL cannot be read"  # libpq's message may hold a piece of the password
     return text.replace(str(password), "***") if password else text
 
 

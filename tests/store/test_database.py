@@ -173,6 +173,7 @@ def test_a_server_without_pgvector(home: Path, monkeypatch: pytest.MonkeyPatch) 
         "host=/nowhere user=ann password=s3cr3t dbname=nothing",
         "postgresql://ann:s3cr3t@host.invalid/nothing",
         "this is no url s3cr3t",
+        "postgresql://ann:s3cr3t%zz@localhost/nothing",
     ],
 )
 def test_an_unreachable_database_is_one_line_without_the_password(url: str) -> None:
