@@ -83,12 +83,19 @@ def init(
     print(f"Corpora ready: {', '.join(report.corpora)}.")
 
 
+def _path(text: str) -> Path:
+    """An empty PATH is a variable that was not set, and would be the current folder."""
+    if not text.strip():
+        raise typer.BadParameter("a path is empty; write . for the current folder")
+    return Path(text)
+
+
 @app.command()
 def ingest(
     context: typer.Context,
     *,
     corpus: Corpus,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.", parser=_path)],
     meta: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="Metadata for every source; repeatable.")
     ] = None,

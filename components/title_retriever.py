@@ -7,7 +7,7 @@ from typing import Any
 from haystack import Document, component
 from haystack_integrations.components.pincite.intents import Degradation, Intent, NamedSource
 from haystack_integrations.components.pincite.naming.vocabulary import Vocabulary
-from haystack_integrations.components.pincite.stages.counts import check_counts
+from haystack_integrations.components.pincite.stages.counts import check_counts, check_shares
 from haystack_integrations.components.pincite.stages.leg import Rows, rows_of, rows_of_async
 from haystack_integrations.document_stores.pincite.corpus_store import CorpusDocumentStore
 from haystack_integrations.document_stores.pincite.leg_statements import Name, span_document, title, title_whole
@@ -44,9 +44,10 @@ class TitleRetriever:
         :param margin: how far below the best score a source may be and still carry the name, as a share of it; 0..1.
         :param vocabulary: path of the vocabulary file; ``None`` is the configured one.
         :param timeout: seconds after which the leg gives up and the search goes on without it.
-        :raises ConfigurationError: a count below 1.
+        :raises ConfigurationError: a count below 1, a share outside 0..1.
         """
         check_counts("TitleRetriever", top_k=top_k)
+        check_shares("TitleRetriever", min_coverage=min_coverage, margin=margin)
         self.document_store = document_store
         self.top_k = top_k
         self.min_coverage = min_coverage

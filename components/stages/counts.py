@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts among the parameters of a stage: refused when the pipeline is loaded, not met as an error of each search."""
+"""Counts and shares among the parameters of a stage: refused when the pipeline is loaded, not at each search."""
 
 from haystack_integrations.document_stores.pincite.errors import ConfigurationError
 
@@ -16,3 +16,14 @@ def check_counts(stage: str, least: int = 1, **counts: int) -> None:
     for name, value in counts.items():
         if value < least:
             raise ConfigurationError(f"{stage}: {name} is {value}, expected {least} or more")
+
+
+def check_shares(stage: str, **shares: float) -> None:
+    """
+    Refuse a share outside 0..1: no name would ever be taken for matched, or any.
+
+    :raises ConfigurationError: the first one outside, or no number.
+    """
+    for name, value in shares.items():
+        if not 0 <= value <= 1:
+            raise ConfigurationError(f"{stage}: {name} is {value}, expected 0 to 1")

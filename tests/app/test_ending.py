@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -42,6 +42,14 @@ def has_its_server(home: Path, process: subprocess.Popen[str]) -> bool:
 def watches(home: Path, process: subprocess.Popen[str]) -> bool:
     assert process.stderr is not None
     return any("watching" in line for line in process.stderr)
+
+
+@pytest.fixture(autouse=True)
+def hang_ups_are_heard() -> Iterator[None]:
+    """A command takes over from us whether SIGHUP is ignored, as it is below nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture(scope="module")

@@ -34,3 +34,10 @@ def test_a_count_below_the_least_is_refused(make: Callable[..., Any], parameter:
     make(**{parameter: least})
     with pytest.raises(ConfigurationError, match=rf"{parameter} is {least - 1}, expected {least} or more"):
         make(**{parameter: least - 1})
+
+
+@pytest.mark.parametrize("parameter", ["min_coverage", "margin"])
+@pytest.mark.parametrize("value", [5.0, -1.0, float("nan")])
+def test_a_share_outside_0_to_1_is_refused(parameter: str, value: float) -> None:
+    with pytest.raises(ConfigurationError, match=rf"{parameter} is {value}, expected 0 to 1"):
+        TitleRetriever(STORE, **{parameter: value})
