@@ -3,6 +3,8 @@
 
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -185,6 +187,9 @@ def _print_commands(console: Console, question: str, span_id: str | None, *, hom
     ]
     if span_id:
         commands.append(("show", CORPUS, span_id))
-    prefix = f"PINCITE_HOME={shlex.quote(str(home))} " if home else ""
+    kept = home or os.environ.get("PINCITE_HOME")  # as `make demo` sets it
+    prefix = f"PINCITE_HOME={shlex.quote(str(kept))} " if kept else ""
+    # An environment that is not active has no command on the path.
+    program = "pincite" if shutil.which("pincite") else str(Path(sys.executable).with_name("pincite"))
     for command in commands:
-        console.print(Text(f"  {prefix}pincite {shlex.join(command)}"), soft_wrap=True)
+        console.print(Text(f"  {prefix}{shlex.quote(program)} {shlex.join(command)}"), soft_wrap=True)
