@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -29,6 +30,12 @@ settings.register_profile("pincite", deadline=None, suppress_health_check=[Healt
 settings.load_profile("pincite")
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+# Commands take over from us which signals are ignored: hang-ups below nohup, interrupts in the background of a script.
+for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 
 def open_folder(prefix: str) -> Path:

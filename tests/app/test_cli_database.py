@@ -324,15 +324,6 @@ def test_a_reader_that_leaves_early_hears_no_complaint(cli: Cli, ingested: Done)
     assert process.returncode == 128 + 13
 
 
-@pytest.fixture
-def interrupts_are_heard() -> Iterator[None]:
-    """A command takes over from us whether SIGINT is ignored, as it is in the background of a shell script."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interrupts_are_heard")
 def test_an_interrupted_ingestion_ends_in_one_line(cli: Cli, ingested: Done, tmp_path: Path) -> None:
     for number in range(100):
         (tmp_path / f"{number}.txt").write_text(f"Number {number}. " + "The parties agree to many things. " * 3_000)

